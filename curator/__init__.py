@@ -1,0 +1,3 @@
+"""curator: a review daemon for coding-agent memory."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,93 @@
+"""Every bound, with its reason. Characters are UTF-16 code units, as the protocol counts, unless a name says bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+INT_MAX: Final = 2**53 - 1
+"""The largest integer that a JavaScript reader keeps exactly."""
+
+# Evidence: the privacy boundary of the protocol (interop.md 4.2).
+EVIDENCE_TURNS_MAX: Final = 12
+EVIDENCE_CHARS_MAX: Final = 32_000
+
+# Memory (interop.md 4.1, 7.5, 8.3).
+ENTRY_CHARS_READ_MAX: Final = 4_000
+"""A job may carry such an entry; nothing of ours creates one."""
+ENTRY_CHARS_MAX: Final = 800
+JOB_ENTRIES_MAX: Final = 512
+JOB_CHARS_MAX: Final = 64_000
+BRANCH_ENTRIES_MAX: Final = 200
+MEMORY_CHARS_MAX: Final = 6_000
+MEMORY_POLICY_VERSION: Final = 2
+GENERATION_MAX: Final = 10_000
+
+# Proposals (interop.md 4.4, 8.5, W18: the store is narrower than the wire).
+OPERATIONS_MAX: Final = 4
+MERGE_IDS_MIN: Final = 2
+MERGE_IDS_WIRE_MAX: Final = 16
+MERGE_IDS_MAX: Final = 8
+REVISION_CHANGES_MAX: Final = 32
+MESSAGES_MAX: Final = 32
+MESSAGE_CHARS_MAX: Final = 4_096
+FAILURE_MESSAGE_CHARS_MAX: Final = 2_000
+
+# Whole files, in bytes (interop.md 1).
+JOB_BYTES_MAX: Final = 131_072
+QUEUED_BYTES_MAX: Final = 132_096
+RUNNING_BYTES_MAX: Final = 135_168
+OUTCOME_BYTES_MAX: Final = 16_384
+OUTCOME_RECORD_BYTES_MAX: Final = 17_408
+DEAD_LETTER_BYTES_MAX: Final = 133_120
+DAY_BYTES_MAX: Final = 16_777_216
+IDENTITY_BYTES_MAX: Final = 4_096
+CHECKPOINT_BYTES_MAX: Final = 196_608
+PROJECT_FILE_BYTES_MAX: Final = 262_144
+PENDING_BYTES_MAX: Final = 1_024
+READY_BYTES_MAX: Final = 65_536
+WORKER_BYTES_MAX: Final = 16_384
+RUNTIME_BYTES_MAX: Final = 8_192
+SERVICE_JSON_BYTES_MAX: Final = 65_536
+CURATOR_TOML_BYTES_MAX: Final = 65_536
+LEGACY_BUDGET_BYTES_MAX: Final = 4_096
+JOURNAL_BYTES_MAX: Final = 16_384
+"""One record of our attempt journal; the widest holds one normalized provenance."""
+CLOSING_BYTES_MAX: Final = 32_768
+LOCK_BYTES_MAX: Final = 256
+
+# How many (interop.md 1).
+SPOOL_NAMES_MAX: Final = 10_000
+QUEUED_MAX: Final = 9_000
+"""Below the extension's own bound, so that its session start never fails."""
+OUTCOMES_KEPT_MAX: Final = 500
+DIRECTORY_NAMES_MAX: Final = 20_000
+INTENTS_MAX: Final = 256
+PENDING_MAX: Final = 1_024
+DAY_ATTEMPTS_MAX: Final = 20_000
+RUNTIMES_MAX: Final = 4_096
+
+# Time, in milliseconds (interop.md 3, 4.5, 4.6, 7.1, 11).
+LOCK_WAIT_MS: Final = 5_000
+LOCK_STALE_MS: Final = 30_000
+LOCK_BREAKER_STALE_MS: Final = 1_000
+LEASE_MS: Final = 300_000
+LEASE_MS_MAX: Final = 86_400_000
+RETRY_BASE_MS: Final = 5_000
+RETRY_CONFIG_BASE_MS: Final = 60_000
+RETRY_MS_MAX: Final = 3_600_000
+MODEL_TIMEOUT_MS: Final = 300_000
+HEARTBEAT_MS: Final = 10_000
+WORKER_FRESH_MS: Final = 30_000
+WORKER_WORKING_FRESH_MS: Final = 360_000
+STAGED_LEFTOVER_MS: Final = 3_600_000
+"""A staged file older than this belongs to a dead writer: no write takes an hour."""
+
+# Attempts.
+ATTEMPTS_MAX: Final = 3
+SUPERSEDED_MAX: Final = 2
+"""After two results whose base moved away the third is elected as it is, and admission says stale."""
+OUTPUT_TOKENS_MAX: Final = 2_048
+HOLD_OVERHEAD_TOKENS: Final = 4_096
+
+ANSWER_BYTES_MAX: Final = 262_144
+"""More than this from a model is not an answer: four operations fit in a fiftieth of it."""
