@@ -1,0 +1,337 @@
+"""Closed, strict, frozen records: how a dataclass becomes the protocol's JSON and back.
+
+A field's annotation is its rule: `JobId`-like names carry a pattern, `Integer`, `Text` and `Items` carry bounds, a
+`Literal` or an enum is the closed list of values, `X | None = None` is a key that may be absent and is never null.
+Any other key is an error. A violation names the place and the rule, never the value: the value may be evidence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import math
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias, Union, get_args, get_origin
+
+from curator.model.digest import Json
+from curator.model.limits import INT_MAX
+
+_Decode: TypeAlias = "Callable[[Json, str], object]"
+
+
+class Violation(ValueError):  # noqa: N818 - it is a fact about a value, and most callers turn it into an error of theirs
+    """A value breaks a rule. Carries where and which rule, never the value."""
+
+    def __init__(self, where: str, rule: str) -> None:
+        """Remember the place, like `job.branch.entries[3].text`, and the rule in words."""
+        super().__init__(f"{where or 'record'}: {rule}")
+        self.where = where
+        self.rule = rule
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer within bounds. `1.0` counts as 1, as it does in JavaScript."""
+
+    low: int = 0
+    high: int = INT_MAX
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number, not negative."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Text:
+    """A string with a bound in UTF-16 code units, and a rule of its own if `check` is given.
+
+    `check` returns the broken rule in words, or None.
+    """
+
+    low: int = 0
+    high: int = INT_MAX
+    check: Callable[[str], str | None] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pattern:
+    """A string that the whole of the pattern matches."""
+
+    pattern: str
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Items:
+    """How many items a list may have."""
+
+    low: int = 0
+    high: int = INT_MAX
+
+
+def camel(name: str) -> str:
+    """Return the wire's spelling of a field's name."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+def u16_len(text: str) -> int:
+    """Return the length in UTF-16 code units: what the protocol means by characters."""
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Record:
+    """Base of every record: `decode` from parsed JSON, `encode` back, keys in field order.
+
+    A class keyword `wire=` maps a field to a name that camel case does not give.
+    """
+
+    _wire: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def decode(cls, value: Json, where: str = "") -> Self:
+        """Return the record, or raise `Violation` naming the first broken rule."""
+        if not isinstance(value, dict):
+            raise Violation(where, "is not an object")
+        fields = _fields_of(cls)
+        known: dict[str, object] = {}
+        for key, item in value.items():
+            field = fields.get(key)
+            if field is None:
+                raise Violation(where, "has a key that this record does not have")
+            known[field.name] = field.decode(item, f"{where}.{key}" if where else key)
+        for key, field in fields.items():
+            if field.is_required and field.name not in known:
+                raise Violation(where, f"lacks {key}")
+        record = cls(**known)
+        record.check(where)
+        return record
+
+    def encode(self) -> dict[str, Json]:
+        """Return the JSON object: keys in field order, absent keys left out."""
+        encoded: dict[str, Json] = {}
+        for key, field in _fields_of(type(self)).items():
+            item = getattr(self, field.name)
+            if item is not None:
+                encoded[key] = _encode(item)
+        return encoded
+
+    def check(self, where: str = "") -> None:
+        """Check what no single field can: raise `Violation`. Producers call it too."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    decode: _Decode
+    is_required: bool
+
+
+def _encode(value: object) -> Json:
+    if isinstance(value, Record):
+        return value.encode()
+    if isinstance(value, tuple):
+        return [_encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _encode(item) for key, item in value.items()}
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    assert isinstance(value, bool | int | float | str)
+    return value
+
+
+@functools.cache
+def _fields_of(cls: type[Record]) -> dict[str, _Field]:
+    assert dataclasses.is_dataclass(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
+    fields: dict[str, _Field] = {}
+    for field in dataclasses.fields(cls):
+        required = field.default is dataclasses.MISSING
+        key = cls._wire.get(field.name, camel(field.name))
+        fields[key] = _Field(field.name, _decoder(hints[field.name]), required)
+    return fields
+
+
+def _decoder(hint: object) -> _Decode:
+    """Build the decoder of one annotation."""
+    rules: tuple[object, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *extra = get_args(hint)
+        rules = tuple(extra)
+    origin = get_origin(hint)
+    while isinstance(hint, typing.NewType):
+        hint = hint.__supertype__
+        if get_origin(hint) is Annotated:
+            hint, *extra = get_args(hint)
+            rules += tuple(extra)
+    if origin in (Union, types.UnionType):
+        return _union(get_args(hint))
+    if origin is Literal:
+        return _closed(get_args(hint))
+    if origin is tuple:
+        return _list(_decoder(get_args(hint)[0]), next((rule for rule in rules if isinstance(rule, Items)), Items()))
+    if origin in (dict, Mapping) or getattr(origin, "__name__", "") == "Mapping":
+        key, item = get_args(hint)
+        return _map(_decoder(key), _decoder(item))
+    if isinstance(hint, type):
+        return _plain(hint, rules)
+    message = f"no decoder for {hint!r}"
+    raise TypeError(message)
+
+
+def _plain(hint: type, rules: tuple[object, ...]) -> _Decode:
+    if issubclass(hint, Record):
+        return hint.decode
+    if issubclass(hint, enum.Enum):
+        return _enum(hint)
+    if hint is bool:
+        return _bool
+    if hint is int:
+        return _integer(next((rule for rule in rules if isinstance(rule, Integer)), Integer(-INT_MAX)))
+    if hint is float:
+        return _number
+    if hint is str:
+        return _string(rules)
+    message = f"no decoder for {hint!r}"
+    raise TypeError(message)
+
+
+def _bool(value: Json, where: str) -> object:
+    if not isinstance(value, bool):
+        raise Violation(where, "is not true or false")
+    return value
+
+
+def _integer(rule: Integer) -> _Decode:
+    def decode(value: Json, where: str) -> object:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Violation(where, "is not an integer")
+        if isinstance(value, float):
+            if not value.is_integer():
+                raise Violation(where, "is not an integer")
+            value = int(value)
+        if not rule.low <= value <= rule.high:
+            raise Violation(where, f"is not within {rule.low} and {rule.high}")
+        return value
+
+    return decode
+
+
+def _number(value: Json, where: str) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Violation(where, "is not a number")
+    try:
+        is_finite = math.isfinite(value)
+    except OverflowError:
+        is_finite = False
+    if not is_finite or value < 0:
+        raise Violation(where, "is not finite and at least 0")
+    return value
+
+
+def _string(rules: tuple[object, ...]) -> _Decode:
+    texts = [rule for rule in rules if isinstance(rule, Text)]
+    patterns = [(re.compile(rule.pattern), rule.name) for rule in rules if isinstance(rule, Pattern)]
+
+    def decode(value: Json, where: str) -> object:
+        if not isinstance(value, str):
+            raise Violation(where, "is not a string")
+        for pattern, name in patterns:
+            if not pattern.fullmatch(value):
+                raise Violation(where, f"is not {name}")
+        for rule in texts:
+            if not rule.low <= u16_len(value) <= rule.high:
+                raise Violation(where, f"is not {rule.low} to {rule.high} characters long")
+            if rule.check is not None and (broken := rule.check(value)) is not None:
+                raise Violation(where, broken)
+        return value
+
+    return decode
+
+
+def _closed(allowed: tuple[object, ...]) -> _Decode:
+    def decode(value: Json, where: str) -> object:
+        for candidate in allowed:
+            if value == candidate and isinstance(value, bool) == isinstance(candidate, bool):
+                return candidate
+        shown = ", ".join(str(candidate) for candidate in allowed)
+        raise Violation(where, f"is not {shown}" if len(allowed) == 1 else f"is none of {shown}")
+
+    return decode
+
+
+def _enum(hint: type[enum.Enum]) -> _Decode:
+    members = {member.value: member for member in hint}
+
+    def decode(value: Json, where: str) -> object:
+        if not isinstance(value, str) or value not in members:
+            raise Violation(where, f"is none of {', '.join(members)}")
+        return members[value]
+
+    return decode
+
+
+def _list(item: _Decode, bound: Items) -> _Decode:
+    def decode(value: Json, where: str) -> object:
+        if not isinstance(value, list):
+            raise Violation(where, "is not a list")
+        if not bound.low <= len(value) <= bound.high:
+            raise Violation(where, f"does not have {bound.low} to {bound.high} items")
+        return tuple(item(each, f"{where}[{index}]") for index, each in enumerate(value))
+
+    return decode
+
+
+def _map(key: _Decode, item: _Decode) -> _Decode:
+    def decode(value: Json, where: str) -> object:
+        if not isinstance(value, dict):
+            raise Violation(where, "is not an object")
+        # A key may be anything a stranger wrote, so the place is named by position.
+        return types.MappingProxyType(
+            {key(name, f"{where} key {n}"): item(each, f"{where}[{n}]") for n, (name, each) in enumerate(value.items())}
+        )
+
+    return decode
+
+
+def _union(members: Iterable[object]) -> _Decode:
+    present = [member for member in members if member is not types.NoneType]
+    if len(present) == 1:
+        return _decoder(present[0])
+    tagged: dict[Json, type[Record]] = {}
+    tag = ""
+    for member in present:
+        assert isinstance(member, type)
+        assert issubclass(member, Record)
+        tag, values = _tag_of(member)
+        tagged |= dict.fromkeys(values, member)
+
+    def decode(value: Json, where: str) -> object:
+        if not isinstance(value, dict):
+            raise Violation(where, "is not an object")
+        member = tagged.get(given) if isinstance(given := value.get(tag), str) else None
+        if member is None:
+            raise Violation(f"{where}.{tag}" if where else tag, f"is none of {', '.join(map(str, tagged))}")
+        return member.decode(value, where)
+
+    return decode
+
+
+_TAGS: Final = ("action", "status", "state", "kind")
+
+
+def _tag_of(member: type[Record]) -> tuple[str, tuple[str, ...]]:
+    """Return the field that tells union members apart, and this member's values of it."""
+    hints = typing.get_type_hints(member, include_extras=True)
+    for tag in _TAGS:
+        if get_origin(hints.get(tag)) is Literal:
+            return tag, get_args(hints[tag])
+    message = f"{member.__name__} has no tag"
+    raise TypeError(message)
