@@ -1,0 +1,1 @@
+"""The tests mirror the source: tests/<room>/test_<file>.py."""
