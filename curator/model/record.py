@@ -74,6 +74,11 @@ class Items:
     high: int = INT_MAX
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class MayBeAbsent:
+    """A key that a person may leave out; the field's default stands in. Records of the protocol have none."""
+
+
 def camel(name: str) -> str:
     """Return the wire's spelling of a field's name."""
     head, *tail = name.split("_")
@@ -90,10 +95,10 @@ def u16_len(text: str) -> int:
 class Record:
     """Base of every record: `decode` from parsed JSON, `encode` back, keys in field order.
 
-    A class keyword `wire=` maps a field to a name that camel case does not give.
+    `_spelling` names a field's key where camel case does not give it.
     """
 
-    _wire: ClassVar[Mapping[str, str]] = {}
+    _spelling: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def decode(cls, value: Json, where: str = "") -> Self:
@@ -153,10 +158,17 @@ def _fields_of(cls: type[Record]) -> dict[str, _Field]:
     hints = typing.get_type_hints(cls, include_extras=True)
     fields: dict[str, _Field] = {}
     for field in dataclasses.fields(cls):
-        required = field.default is dataclasses.MISSING
-        key = cls._wire.get(field.name, camel(field.name))
-        fields[key] = _Field(field.name, _decoder(hints[field.name]), required)
+        hint = hints[field.name]
+        key = cls._spelling.get(field.name, camel(field.name))
+        fields[key] = _Field(field.name, _decoder(hint), not _may_be_absent(hint))
     return fields
+
+
+def _may_be_absent(hint: object) -> bool:
+    parts = get_args(hint)
+    if get_origin(hint) is Annotated and any(isinstance(part, MayBeAbsent) for part in parts):
+        return True
+    return types.NoneType in parts
 
 
 def _decoder(hint: object) -> _Decode:
@@ -305,6 +317,8 @@ def _union(members: Iterable[object]) -> _Decode:
     present = [member for member in members if member is not types.NoneType]
     if len(present) == 1:
         return _decoder(present[0])
+    if all(get_origin(member) is Literal for member in present):
+        return _closed(tuple(value for member in present for value in get_args(member)))
     tagged: dict[Json, type[Record]] = {}
     tag = ""
     for member in present:

@@ -1,0 +1,73 @@
+"""The two configurations: the protocol's service.json, closed, and curator's own curator.toml (interop.md 14)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Literal, TypeAlias
+
+from curator.model.budget import Limits
+from curator.model.heartbeat import Release
+from curator.model.outcome import nanousd
+from curator.model.record import Integer, MayBeAbsent, Record, Text, Violation
+
+Mode: TypeAlias = Literal["embedded", "shadow", "external"]
+Effort: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+
+
+def _blank_fault(text: str) -> str | None:
+    return None if text.strip() else "is blank"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerProfile(Record):
+    """Which model reviews, and what a UTC day of it may cost. Never whichever model happens to be in use in Pi."""
+
+    provider: Annotated[str, Text(1, 128, _blank_fault)]
+    model: Annotated[str, Text(1, 256, _blank_fault)]
+    reasoning_effort: Annotated[Effort, MayBeAbsent()] = "medium"
+    max_calls_per_day: Annotated[int, Integer(1, 10_000), MayBeAbsent()] = 100
+    max_tokens_per_day: Annotated[int, Integer(1, 1_000_000_000), MayBeAbsent()] = 500_000
+    max_cost_per_day_usd: Annotated[float, MayBeAbsent()] = 10
+
+    def check(self, where: str = "") -> None:
+        """The cost limit is above nothing and below a million."""
+        if not 0 < self.max_cost_per_day_usd <= 1_000_000:  # noqa: PLR2004 - the protocol's bound, used once
+            raise Violation(where, "has a maxCostPerDayUsd that is not above 0 and at most 1000000")
+
+    @property
+    def limits(self) -> Limits:
+        """The day's limits, in nano-dollars."""
+        return Limits(self.max_calls_per_day, self.max_tokens_per_day, max(1, nanousd(self.max_cost_per_day_usd)))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings(Record):
+    """service.json, shared with the extension. A missing file means embedded."""
+
+    version: Literal[1] = 1
+    mode: Mode = "embedded"
+    evidence_ttl_hours: Annotated[float, MayBeAbsent()] = 24
+    reviewer: ReviewerProfile | None = None
+
+    def check(self, where: str = "") -> None:
+        """Evidence expires some day, and external mode has a reviewer."""
+        if not 0 < self.evidence_ttl_hours <= 8_760:  # noqa: PLR2004 - the protocol's bound, used once
+            raise Violation(where, "has an evidenceTtlHours that is not above 0 and at most 8760")
+        if self.mode == "external" and self.reviewer is None:
+            raise Violation(where, "is external without a reviewer")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CuratorSettings(Record):
+    """curator.toml: what the protocol has no word for. Keys are written with underscores there."""
+
+    _spelling = {"on_stale": "on_stale", "require_power_safe": "require_power_safe"}
+
+    evidence: Annotated[Literal["accept", "require"], MayBeAbsent()] = "accept"
+    """Whether an operation without a quote of its evidence passes as unsupported, or is refused."""
+    on_stale: Annotated[Literal["rebase", "report"], MayBeAbsent()] = "rebase"
+    """Whether a job whose branch moved is judged anew, or ends stale as the protocol's own worker does it."""
+    require_power_safe: Annotated[bool, MayBeAbsent()] = False
+    """Refuse a disk that cannot flush a folder, instead of promising less."""
+    release: Annotated[Release, MayBeAbsent()] = "0.5.4"
+    """The extension's release to show in heartbeats where no running one tells it."""
