@@ -1,9 +1,9 @@
-"""The protocol's text rules: how long a text is, what evidence is sanitized to, and which text memory may hold.
+r"""The protocol's text rules: what evidence is sanitized to, and which text memory may hold.
 
 Every rule here is the protocol's own, to the character: the extension recomputes each of them, so one rule that is
 stricter would refuse its jobs and one that is laxer would wedge its mailbox. What curator adds of its own stands in
 `redaction`. JavaScript differs from Python in its white space, in its word characters and in its case folding (there
-only U+017F folds to s and U+212A to k, while Python also lets a dotless i stand for an i), so no `\\s`, `\\b`, `\\w` and
+only U+017F folds to s and U+212A to k, while Python also lets a dotless i stand for an i), so no `\s`, `\b`, `\w` and
 no IGNORECASE occurs below.
 """
 
@@ -13,6 +13,8 @@ import re
 import unicodedata
 from enum import StrEnum
 from typing import Final
+
+from curator.model.record import u16_len
 
 BLOCKED_NOTICE: Final = "(this memory entry is withheld: its text breaks a safety rule)"
 """What a prompt shows in place of an entry that memory should not hold."""
@@ -30,9 +32,7 @@ class TextFault(StrEnum):
 
 
 _SPACE: Final = "\t\n\x0b\x0c\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_TRIMMED: Final = "".join(
-    chr(code) for code in range(0x10000) if re.match(f"[{_SPACE}]", chr(code))
-)
+_TRIMMED: Final = _SPACE.replace("\u2000-\u200a", "".join(map(chr, range(0x2000, 0x200B))))
 _WORD: Final = "A-Za-z0-9_"
 _FOLDED_WORD: Final = _WORD + "\u017f\u212a"
 
@@ -61,9 +61,7 @@ _FOLDED_KEY: Final = f"{_any_of(*_KEY_TYPES)}?{_folded('PRIVATE KEY-----')}"
 _KEY_BEGIN: Final = re.compile(_folded("-----BEGIN ") + _FOLDED_KEY)
 _KEY_END: Final = re.compile(_folded("-----END ") + _FOLDED_KEY)
 _KEY_LINE: Final = re.compile(f"-----BEGIN (?:{'|'.join(_KEY_TYPES)})?PRIVATE KEY-----")
-_TOKEN: Final = re.compile(
-    f"{_edge(_WORD)}(?:sk|ghp|github_pat|xox[baprs])-[-A-Za-z0-9_]{{12,}}{_edge(_WORD)}"
-)
+_TOKEN: Final = re.compile(f"{_edge(_WORD)}(?:sk|ghp|github_pat|xox[baprs])-[-A-Za-z0-9_]{{12,}}{_edge(_WORD)}")
 _ASSIGNMENT: Final = re.compile(
     f"{_edge(_FOLDED_WORD)}((?:{_folded('api')}[_ -]?{_folded('key')}|{_folded('access')}[_ -]?{_folded('token')}"
     f"|{_folded('password')}|{_folded('secret')})[{_SPACE}]*[:=][{_SPACE}]*)[^{_SPACE}]{{8,}}"
@@ -76,26 +74,19 @@ _INVISIBLE_CODES: Final = (
     0xFEFF,
 )
 _INVISIBLE: Final = re.compile(f"[{''.join(map(chr, _INVISIBLE_CODES))}]")
-_CONTROL: Final = dict.fromkeys(
-    (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *_INVISIBLE_CODES), "\ufffd"
-)
+_CONTROL: Final = dict.fromkeys((*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *_INVISIBLE_CODES), "\ufffd")
 _FENCE: Final = re.compile(f"</?{_folded('project-memory')}{_edge(_FOLDED_WORD)}")
-_MANIPULATION: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        f"{_any_of('ignore', 'disregard', 'forget')}[{_SPACE}]+"
-        f"{_any_of('all', 'any', 'the', 'earlier', 'previous', 'prior')}[^\n\r\u2028\u2029]*{_folded('instruction')}",
-        f"{_edge(_FOLDED_WORD)}{_any_of('system', 'developer')}[{_SPACE}]+"
-        f"{_any_of('prompt', 'message', 'instruction')}",
-        f"{_edge(_FOLDED_WORD)}{_any_of('assistant', 'model', 'you')}[{_SPACE}]+"
-        f"{_any_of('must', 'should', 'need to', 'are required to')}",
-    )
+_OVERRIDE: Final = re.compile(
+    f"{_any_of('ignore', 'disregard', 'forget')}[{_SPACE}]+"
+    f"{_any_of('all', 'any', 'the', 'earlier', 'previous', 'prior')}[^\n\r\u2028\u2029]*{_folded('instruction')}"
 )
-
-
-def u16_len(text: str) -> int:
-    """Return the length of `text` in UTF-16 code units, the unit of every character limit of the protocol."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+_SYSTEM_TALK: Final = re.compile(
+    f"{_edge(_FOLDED_WORD)}{_any_of('system', 'developer')}[{_SPACE}]+{_any_of('prompt', 'message', 'instruction')}"
+)
+_ORDER_TO_MODEL: Final = re.compile(
+    f"{_edge(_FOLDED_WORD)}{_any_of('assistant', 'model', 'you')}[{_SPACE}]+"
+    f"{_any_of('must', 'should', 'need to', 'are required to')}"
+)
 
 
 def js_trim(text: str) -> str:
@@ -118,6 +109,11 @@ def sanitize(text: str) -> str:
 def is_sanitized(text: str) -> bool:
     """Say whether sanitizing would change nothing, which a job's every text must fulfil (interop.md 4.1)."""
     return sanitize(text) == text
+
+
+def sanitized_fault(text: str) -> str | None:
+    """Return the broken rule in words where `text` is not sanitized: the check of a record's text field."""
+    return None if is_sanitized(text) else "is not sanitized"
 
 
 def normalize_memory_text(text: str) -> str:
@@ -154,7 +150,7 @@ def _unsafe(text: str) -> TextFault | None:
         return TextFault.FENCE
     if _KEY_LINE.search(text) or _TOKEN.search(text) or _ASSIGNMENT.search(text):
         return TextFault.SECRET
-    if any(pattern.search(text) for pattern in _MANIPULATION):
+    if _OVERRIDE.search(text) or _SYSTEM_TALK.search(text) or _ORDER_TO_MODEL.search(text):
         return TextFault.MANIPULATION
     return None
 
