@@ -62,6 +62,7 @@ class _DayFacts(Record):
     claim_attempt: Annotated[int, Integer(1)]
     lease_token: ALeaseToken
     provider: AProvider
+    state: str
     reserved_at: AnIso
     hold_tokens: Annotated[int, Integer(1)]
     hold_cost_nanodollars: _Count

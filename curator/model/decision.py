@@ -29,11 +29,11 @@ class ProviderResult(Record):
         """Decode; the digest of a failed outcome's proposal is null on the wire, the protocol's only null."""
         if isinstance(value, dict) and value.get("proposalDigest", 0) is None:
             value = {key: item for key, item in value.items() if key != "proposalDigest"}
-            where_null = True
+            is_null = True
         else:
-            where_null = False
-        record = super().decode(value, where)
-        if where_null != (record.proposal_digest is None):
+            is_null = False
+        record = super(ProviderResult, cls).decode(value, where)
+        if is_null != (record.proposal_digest is None):
             raise Violation(where, "lacks proposalDigest")
         return record
 

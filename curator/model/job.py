@@ -39,8 +39,6 @@ class Job(Record):
 
     version: Literal[1] = 1
     kind: Literal["memory-review"] = "memory-review"
-    id: AJobId
-    digest: ADigest
     project_key: AProjectKey
     session_key: ASessionKey
     through_entry_id: ASafeId
@@ -49,6 +47,8 @@ class Job(Record):
     base_branch_digest: ADigest
     max_chars: Annotated[int, Integer(1, JOB_CHARS_MAX)]
     generation: Annotated[int, Integer(1, GENERATION_MAX)] | None = None
+    id: AJobId
+    digest: ADigest
 
     def check(self, where: str = "") -> None:
         """The id and the digest are those of the content, and the branch is one that a job may carry."""

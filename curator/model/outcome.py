@@ -80,8 +80,8 @@ class Completed(Record):
     version: Literal[1] = 1
     job_id: AJobId
     job_digest: ADigest
-    status: Literal["completed"] = "completed"
     completed_at: AnIso
+    status: Literal["completed"] = "completed"
     operations: Annotated[tuple[Operation, ...], Items(0, OPERATIONS_MAX)]
     provenance: Provenance
 
@@ -99,8 +99,8 @@ class Failed(Record):
     version: Literal[1] = 1
     job_id: AJobId
     job_digest: ADigest
-    status: Literal["failed"] = "failed"
     completed_at: AnIso
+    status: Literal["failed"] = "failed"
     error: Failure
     provenance: Provenance | None = None
 

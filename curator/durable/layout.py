@@ -1,0 +1,285 @@
+"""Where everything stands: the directory tree is the API (interop.md 1; design: authority).
+
+Every path that curator reads or writes is made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from curator.model.ids import file_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curator.model.digest import Digest
+    from curator.model.ids import AttemptId, BranchName, JobId, ProjectKey
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Layout:
+    """The tree under one agent folder."""
+
+    agent: Path
+
+    @property
+    def root(self) -> Path:
+        """Everything that the extension and curator share."""
+        return self.agent / "no-forgetti"
+
+    @property
+    def service_json(self) -> Path:
+        """The shared configuration."""
+        return self.root / "service.json"
+
+    @property
+    def legacy_budget(self) -> Path:
+        """An aggregate older than the journal."""
+        return self.root / "review-budget.json"
+
+    @property
+    def workers(self) -> Path:
+        """Heartbeats of workers."""
+        return self.root / "review-workers"
+
+    @property
+    def runtimes(self) -> Path:
+        """Heartbeats of everything that uses memory."""
+        return self.root / "runtimes"
+
+    def worker_beat(self, worker_id: str) -> Path:
+        """One worker's heartbeat."""
+        return self.workers / f"{file_key(worker_id)}.json"
+
+    def runtime_beat(self, identity: str) -> Path:
+        """One runtime's heartbeat."""
+        return self.runtimes / f"{file_key(identity)}.json"
+
+    # The spool.
+
+    @property
+    def spool(self) -> Path:
+        """The queue and what belongs to it."""
+        return self.root / "review-spool"
+
+    @property
+    def spool_lock(self) -> Path:
+        """Guards queued, running and outcomes; shared with the extension."""
+        return self.spool / ".spool.lock"
+
+    @property
+    def queued(self) -> Path:
+        """Jobs that wait."""
+        return self.spool / "queued"
+
+    @property
+    def running(self) -> Path:
+        """Jobs under a lease."""
+        return self.spool / "running"
+
+    @property
+    def outcomes(self) -> Path:
+        """Jobs that are over."""
+        return self.spool / "outcomes"
+
+    @property
+    def dead_letter(self) -> Path:
+        """Conflicts, and records that cannot be read."""
+        return self.spool / "dead-letter"
+
+    @property
+    def results(self) -> Path:
+        """Checkpoints of provider attempts, a folder a job."""
+        return self.spool / "provider-results"
+
+    def result(self, job_id: JobId, attempt_id: AttemptId) -> Path:
+        """One attempt's checkpoint."""
+        return self.results / job_id / f"{attempt_id}.json"
+
+    @property
+    def decisions(self) -> Path:
+        """Elected proposals."""
+        return self.spool / "proposal-decisions"
+
+    def decision(self, job_id: JobId) -> Path:
+        """One job's elected proposal."""
+        return self.decisions / f"{job_id}.json"
+
+    @property
+    def decision_locks(self) -> Path:
+        """Where the locks of decisions stand."""
+        return self.decisions / ".locks"
+
+    def decision_lock(self, job_id: JobId) -> Path:
+        """Guards one job's results and decision."""
+        return self.decision_locks / f"{job_id}.lock"
+
+    # The protocol's accounting: a projection of our journal.
+
+    @property
+    def accounting(self) -> Path:
+        """The protocol's attempts."""
+        return self.spool / "accounting"
+
+    @property
+    def accounting_lock(self) -> Path:
+        """Guards days and identities; shared with the extension."""
+        return self.accounting / ".lock"
+
+    @property
+    def days(self) -> Path:
+        """One file a UTC day, without an extension."""
+        return self.accounting / "days"
+
+    @property
+    def identities(self) -> Path:
+        """One immutable file a reservation, without an extension."""
+        return self.accounting / "identities"
+
+    # What the protocol does not name.
+
+    @property
+    def own(self) -> Path:
+        """Everything of ours alone; nothing of the extension lists it."""
+        return self.root / "curator"
+
+    @property
+    def curator_toml(self) -> Path:
+        """Our own configuration."""
+        return self.own / "curator.toml"
+
+    @property
+    def attempts(self) -> Path:
+        """The attempt journal: `<day>/<2 hex>/<attempt>.<n>.json`."""
+        return self.own / "attempts"
+
+    @property
+    def attempts_lock(self) -> Path:
+        """Guards limits; names need no lock."""
+        return self.own / "attempts.lock"
+
+    @property
+    def jobs(self) -> Path:
+        """Acceptance records."""
+        return self.own / "jobs"
+
+    @property
+    def bases(self) -> Path:
+        """Branch states that attempts judged, a folder a job."""
+        return self.own / "bases"
+
+    def base(self, job_id: JobId, digest: Digest) -> Path:
+        """One branch state that an attempt of the job judged."""
+        return self.bases / job_id / f"{digest}.json"
+
+    @property
+    def held(self) -> Path:
+        """Jobs that a person set aside."""
+        return self.own / "held"
+
+    @property
+    def evidence(self) -> Path:
+        """Where the quotes of a result stand in its transcript, a folder a job."""
+        return self.own / "evidence"
+
+    @property
+    def finished(self) -> Path:
+        """Closing records, by the first two hex digits of the job."""
+        return self.own / "finished"
+
+    @property
+    def shadow(self) -> Path:
+        """Project stores of shadow mode."""
+        return self.own / "shadow"
+
+    # Projects.
+
+    def project(self, key: ProjectKey) -> ProjectLayout:
+        """The real store of a project."""
+        return ProjectLayout(self.root / key)
+
+    def shadow_project(self, key: ProjectKey) -> ProjectLayout:
+        """The store that shadow mode writes instead."""
+        return ProjectLayout(self.shadow / key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProjectLayout:
+    """The tree of one project's memory."""
+
+    root: Path
+
+    @property
+    def lock(self) -> Path:
+        """Guards the project's memory; shared with the extension."""
+        return self.root / ".lock"
+
+    @property
+    def project_json(self) -> Path:
+        """Which folder this memory belongs to."""
+        return self.root / "project.json"
+
+    @property
+    def branches(self) -> Path:
+        """Current memory."""
+        return self.root / "branches"
+
+    def branch(self, name: BranchName) -> Path:
+        """One branch."""
+        return self.branches / f"{name}.json"
+
+    @property
+    def reviews(self) -> Path:
+        """The extension's cadence state: created if missing, never updated by us."""
+        return self.root / "reviews"
+
+    def revisions(self, name: BranchName) -> Path:
+        """How a branch came to be."""
+        return self.root / "revisions" / name
+
+    @property
+    def admissions(self) -> Path:
+        """Intents and completions."""
+        return self.root / "review-admissions"
+
+    def intent(self, job_id: JobId) -> Path:
+        """A begun mutation."""
+        return self.admissions / f"{job_id}.intent.json"
+
+    def completion(self, job_id: JobId) -> Path:
+        """A mutation that is whole."""
+        return self.admissions / f"{job_id}.complete.json"
+
+    @property
+    def retired(self) -> Path:
+        """Tombstones."""
+        return self.admissions / "retired"
+
+    def tombstone(self, job_id: JobId) -> Path:
+        """What is left of an intent."""
+        return self.retired / f"{job_id}.json"
+
+    @property
+    def receipts(self) -> Path:
+        """Lasting proofs."""
+        return self.root / "service" / "commit-receipts"
+
+    def receipt(self, job_id: JobId) -> Path:
+        """One job's proof."""
+        return self.receipts / f"{job_id}.json"
+
+    @property
+    def mailbox(self) -> Path:
+        """Feedback for Pi."""
+        return self.root / "service" / "review-feedback"
+
+    @property
+    def pending(self) -> Path:
+        """Jobs that somebody in Pi waits for."""
+        return self.mailbox / "pending"
+
+    @property
+    def ready(self) -> Path:
+        """Cards to be shown."""
+        return self.mailbox / "ready"

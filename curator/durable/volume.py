@@ -1,0 +1,141 @@
+"""The only place that changes the disk, one verb a method.
+
+INVARIANT  Everything else in curator changes the disk through a `Volume` (locks and SQLite apart), so that swapping it
+           swaps the disk. A verb is one change or one flush; what it returns from has been asked of the kernel.
+CRASH      Between two verbs anything not flushed may be lost, names and bytes independently. A failed flush is never
+           retried on the same file: the second one may lie.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import uuid
+from typing import TYPE_CHECKING, Final
+
+from curator.errors import StorageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+
+_NO_DIRECTORY_FLUSH: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
+"""What a filesystem says that cannot flush a folder. The probe finds it first and tells the person."""
+
+_F_FULLFSYNC: Final = 51
+"""On macOS only this flushes the drive's own cache; the number is the system's."""
+
+
+class Volume:
+    """A real disk. Every verb raises `StorageError`, or `FileExistsError` and `FileNotFoundError` where named."""
+
+    def stage(self, path: Path, data: bytes, *, hidden: bool = False) -> Path:
+        """Write and flush `data` under a name of its own beside `path`, and return that name.
+
+        The name is one that the protocol's readers ignore; `hidden` picks the spelling of the canonical records.
+        """
+        unique = uuid.uuid4()
+        name = f".{unique}.tmp" if hidden else f"{path.name}.{os.getpid()}.{unique}.tmp"
+        staged = path.parent / name
+        try:
+            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
+            try:
+                os.fchmod(descriptor, FILE_MODE)
+                self._write(descriptor, data)
+                self._flush_file(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self._forget_quietly(staged)
+            raise StorageError(path, error) from error
+        return staged
+
+    def link(self, staged: Path, path: Path) -> None:
+        """Give the staged file its name. Raises `FileExistsError` if the name is taken."""
+        try:
+            os.link(staged, path, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise StorageError(path, error) from error
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Move a file over `target`, whatever stands there. Raises `FileNotFoundError` if the source is gone."""
+        try:
+            os.replace(source, target)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise StorageError(target, error) from error
+
+    def unlink(self, path: Path) -> bool:
+        """Remove a name; tell whether it was there."""
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise StorageError(path, error) from error
+        return True
+
+    def sync_directory(self, path: Path) -> None:
+        """Make the names in a folder durable."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                self._flush_directory(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno not in _NO_DIRECTORY_FLUSH:
+                raise StorageError(path, error) from error
+
+    def make_directory(self, path: Path) -> bool:
+        """Create one private folder; tell whether it was new."""
+        try:
+            os.mkdir(path, FOLDER_MODE)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StorageError(path, error) from error
+        return True
+
+    def restrict(self, path: Path, mode: int) -> None:
+        """Set the mode of a file or folder of ours."""
+        try:
+            os.chmod(path, mode)
+        except OSError as error:
+            raise StorageError(path, error) from error
+
+    def touch(self, path: Path) -> None:
+        """Set a file's modification time to now: its clock starts anew."""
+        try:
+            os.utime(path)
+        except OSError as error:
+            raise StorageError(path, error) from error
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+    def _flush_file(self, descriptor: int) -> None:
+        if sys.platform == "darwin":
+            import fcntl  # noqa: PLC0415 - only this system has the call
+
+            fcntl.fcntl(descriptor, _F_FULLFSYNC)
+        else:
+            os.fsync(descriptor)
+
+    def _flush_directory(self, descriptor: int) -> None:
+        os.fsync(descriptor)
+
+    def _forget_quietly(self, staged: Path) -> None:
+        """Drop what a failed write left; the failure itself is the news, and the sweep finds what stays."""
+        try:
+            os.unlink(staged)
+        except OSError:
+            return

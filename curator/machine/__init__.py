@@ -1,0 +1,1 @@
+"""The states and their arrows, declared once. Nothing else holds a state's name in an `if`."""
