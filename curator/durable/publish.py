@@ -12,7 +12,7 @@ import enum
 from typing import TYPE_CHECKING
 
 from curator.durable.read import read_bounded
-from curator.errors import ConflictError, InvalidRecordError
+from curator.errors import ConflictError, InvalidRecordError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +69,16 @@ def replace(volume: Volume, path: Path, data: bytes) -> None:
         volume.unlink(staged)
         raise
     volume.sync_directory(path.parent)
+
+
+def replace_lazily(volume: Volume, path: Path, data: bytes) -> None:
+    """Make `path` hold `data` for readers of this moment, without a flush: power loss may leave it old, or empty."""
+    staged = volume.stage(path, data, flush=False)
+    try:
+        volume.rename(staged, path)
+    except StorageError:
+        volume.unlink(staged)
+        raise
 
 
 def remove(volume: Volume, path: Path) -> bool:

@@ -32,10 +32,11 @@ _F_FULLFSYNC: Final = 51
 class Volume:
     """A real disk. Every verb raises `StorageError`, or `FileExistsError` and `FileNotFoundError` where named."""
 
-    def stage(self, path: Path, data: bytes, *, hidden: bool = False) -> Path:
+    def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
         """Write and flush `data` under a name of its own beside `path`, and return that name.
 
         The name is one that the protocol's readers ignore; `hidden` picks the spelling of the canonical records.
+        Without `flush` the bytes may be lost with the power: only for what the next beat writes anew.
         """
         unique = uuid.uuid4()
         name = f".{unique}.tmp" if hidden else f"{path.name}.{os.getpid()}.{unique}.tmp"
@@ -45,7 +46,8 @@ class Volume:
             try:
                 os.fchmod(descriptor, FILE_MODE)
                 self._write(descriptor, data)
-                self._flush_file(descriptor)
+                if flush:
+                    self._flush_file(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
