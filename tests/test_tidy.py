@@ -70,18 +70,13 @@ FORBIDDEN_WORDS: Final = frozenset(
     ["handler", "handlers", "helper", "helpers", "manager", "managers", "util", "utils"],
 )
 
-# Split, so that this file does not break its own rules.
-UNFINISHED: Final = re.compile(r"\b(TO" "DO|FIX" "ME|X" "XX|HA" "CK)\\b")
+UNFINISHED: Final = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 PLACES: Final = re.compile(
-    r"(?<![\w.~<])/(wo"
-    r"rk|ro"
-    r"ot|tm"
-    r"p/s)/|\b(pypi\.o"
-    r"rg|pythonhosted\.o"
-    r"rg|npmjs\.o"
-    r"rg|debian\.o"
-    r"rg)\b"
+    r"(?<![\w.~<])/(work|root|tmp/s)/|\b(pypi\.org|pythonhosted\.org|npmjs\.org|debian\.org)\b",
 )
+
+# This file quotes what it forbids.
+ITSELF: Final = "tests/test_tidy.py"
 
 
 class File(NamedTuple):
@@ -257,6 +252,7 @@ CLEAN: Final[tuple[tuple[Rule, str, str], ...]] = (
     (names_things_by_what_they_are, "curator/a.py", "class Managed: ...\ndef is_utility(): ...\n"),
     (spells_cancelled, "curator/store/accounting.py", "state = 'canceled'\n"),
     (names_no_machine, "README.md", "~/work/notes and a/root/b and https://example.test/work/x\n"),
+    (catches_by_type, "curator/a.py", "try: ...\nexcept BaseException:\n    undo()\n    raise\n"),
     (changes_the_disk_through_a_volume, "curator/a.py", "self._volume.rename(a, b)\nvolume.unlink(a)\n"),
     (
         changes_the_disk_through_a_volume,
@@ -275,7 +271,10 @@ CLEAN: Final[tuple[tuple[Rule, str, str], ...]] = (
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_every_file_keeps_the_rule(rule: Rule) -> None:
-    breaches = [f"{file.path}: {breach}" for file in tracked_files() for breach in rule(file)]
+    quotes = rule in {is_finished, names_no_machine, argues_its_exceptions}
+    files = [file for file in tracked_files() if not (quotes and file.path == ITSELF)]
+
+    breaches = [f"{file.path}: {breach}" for file in files for breach in rule(file)]
 
     assert breaches == []
 
@@ -332,8 +331,8 @@ def test_every_exception_and_dependency_in_pyproject_says_why() -> None:
     groups = [lint["ignore"], *lint["per-file-ignores"].values(), project["project"]["dependencies"], *extras]
 
     entries = {entry for group in groups for entry in group}
-    lines = {entry: re.findall(rf'"{re.escape(entry)}",?(.*)$', text, re.MULTILINE) for entry in entries}
-    unargued = [entry for entry, rests in lines.items() if not all(re.match(r" +# \S", rest) for rest in rests)]
+    rests = {entry: re.findall(rf'^ +"{re.escape(entry)}",(.*)$', text, re.MULTILINE) for entry in entries}
+    unargued = [entry for entry in entries if not rests[entry] or not all(re.match(r" +# \S", x) for x in rests[entry])]
 
     assert unargued == []
 
@@ -395,6 +394,8 @@ def _is_assertion(node: ast.AST) -> bool:
 def _broad_excepts(tree: ast.Module) -> Iterator[ast.ExceptHandler | ast.Call]:
     for node in ast.walk(tree):
         match node:
+            case ast.ExceptHandler(body=[*_, ast.Raise(exc=None)]):
+                pass  # it cleans up and raises on, so nothing is caught
             case ast.ExceptHandler(type=None):
                 yield node
             case ast.ExceptHandler(type=ast.expr() as caught) if _is_broad(caught):
