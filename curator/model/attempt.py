@@ -21,7 +21,7 @@ from curator.model.ids import (
     AProvider,
     attempt_id,
 )
-from curator.model.outcome import Provenance
+from curator.model.outcome import Provenance, nanousd
 from curator.model.record import Integer, Record, Text, Violation
 
 
@@ -190,7 +190,7 @@ class LegacyCarry(Record):
 def facts_of(attempt: AttemptRecord) -> dict[str, Json]:
     """Return the keys that every step of one attempt repeats, to build the next step from."""
     encoded = attempt.encode()
-    names = ("id", "day", "provider", "jobId", "jobDigest", "claimAttempt", "leaseToken", "reservedAt")
+    names = ("version", "kind", "id", "day", "provider", "jobId", "jobDigest", "claimAttempt", "leaseToken", "reservedAt")
     more = ("holdTokens", "holdCostNanousd", "baseBranchDigest", "origin")
     return {name: encoded[name] for name in (*names, *more) if name in encoded}
 
@@ -198,3 +198,57 @@ def facts_of(attempt: AttemptRecord) -> dict[str, Json]:
 def base_of(attempt: AttemptRecord, job_base: Digest) -> Digest:
     """Return the branch state that an attempt judged."""
     return attempt.base_branch_digest or job_base
+
+
+def dispatched_from(reserved: Reserved, at: str, request: tuple[Digest, str, str]) -> Dispatched:
+    """Return the pre-dispatch checkpoint. `request` is the request's digest, the model and the api."""
+    digest, model, api = request
+    more: dict[str, Json] = {"dispatchedAt": at, "requestDigest": digest, "model": model, "api": api}
+    return Dispatched.decode(facts_of(reserved) | {"state": "dispatched"} | more)
+
+
+def cancelled_from(reserved: Reserved, at: str) -> Cancelled:
+    """Return the closing of a reservation that never left."""
+    return Cancelled.decode(facts_of(reserved) | {"state": "cancelled", "cancelledAt": at})
+
+
+def settled_from(sent: Dispatched, at: str, provenance: Provenance, *, is_estimated: bool = False) -> Settled:
+    """Return the settlement: the usage of its provenance, or its hold where that usage is an estimate."""
+    usage = provenance.usage
+    return Settled.decode(
+        _sent_facts(sent)
+        | {
+            "state": "settled",
+            "settledAt": at,
+            "chargedTokens": sent.hold_tokens if is_estimated else usage.total_tokens,
+            "chargedCostNanousd": sent.hold_cost_nanousd if is_estimated else nanousd(usage.cost.total),
+            "isEstimated": is_estimated,
+            "provenance": provenance.encode(),
+        }
+    )
+
+
+def unknown_from(sent: Dispatched, at: str) -> Unknown:
+    """Return the closing of a call whose end nobody knows."""
+    return Unknown.decode(_sent_facts(sent) | {"state": "unknown", "unknownAt": at})
+
+
+def corrected_from(lost: Unknown, at: str, provenance: Provenance) -> Correction:
+    """Return the correction that a durable result brings to an unknown attempt."""
+    return Correction.decode(
+        facts_of(lost)
+        | {
+            "state": "corrected",
+            "correctedAt": at,
+            "source": "late-result",
+            "isBilled": True,
+            "chargedTokens": provenance.usage.total_tokens,
+            "chargedCostNanousd": nanousd(provenance.usage.cost.total),
+        }
+    )
+
+
+def _sent_facts(sent: Dispatched) -> dict[str, Json]:
+    encoded = sent.encode()
+    names = ("dispatchedAt", "requestDigest", "model", "api")
+    return facts_of(sent) | {name: encoded[name] for name in names if name in encoded}

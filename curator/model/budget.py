@@ -35,9 +35,11 @@ class Amount:
 
     def __add__(self, other: Amount) -> Amount:
         """Add up, column by column."""
-        return Amount(
-            self.calls + other.calls, self.tokens + other.tokens, self.cost_nanousd + other.cost_nanousd
-        )
+        return Amount(self.calls + other.calls, self.tokens + other.tokens, self.cost_nanousd + other.cost_nanousd)
+
+    def __sub__(self, other: Amount) -> Amount:
+        """Take away, column by column."""
+        return Amount(self.calls - other.calls, self.tokens - other.tokens, self.cost_nanousd - other.cost_nanousd)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class Exposure:
     def __add__(self, other: Exposure) -> Exposure:
         """Add up, column by column."""
         return Exposure(self.actual + other.actual, self.held + other.held, self.unknown + other.unknown)
+
+    def __sub__(self, other: Exposure) -> Exposure:
+        """Take away, column by column."""
+        return Exposure(self.actual - other.actual, self.held - other.held, self.unknown - other.unknown)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

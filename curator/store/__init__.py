@@ -1,0 +1,1 @@
+"""What stands on disk. One module is one lock domain; they do not know each other."""
