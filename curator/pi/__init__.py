@@ -1,0 +1,1 @@
+"""What Pi leaves on disk: projects, models, credentials, sessions, runtimes. Read, never changed."""
