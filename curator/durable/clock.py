@@ -29,3 +29,8 @@ class SystemChance:
     def token(self) -> str:
         """Return 16 random bytes as hex."""
         return secrets.token_hex(16)
+
+
+def file_clock_ns() -> int:
+    """Return the time that fresh files get, in nanoseconds: only for comparing with the stamps of files."""
+    return time.time_ns()

@@ -261,4 +261,3 @@ def _read(path: Path) -> bytes | None:
 def _forget(path: Path) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)
-

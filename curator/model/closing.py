@@ -6,7 +6,7 @@ import dataclasses
 from typing import Annotated, Literal
 
 from curator.model.admission import Status
-from curator.model.ids import ADigest, AJobId, AnAttemptId, AnEntryId, AnIso, AProjectKey, ASessionKey, ABranchName
+from curator.model.ids import ABranchName, ADigest, AJobId, AnAttemptId, AnEntryId, AnIso, AProjectKey, ASessionKey
 from curator.model.limits import REVISION_CHANGES_MAX
 from curator.model.record import Integer, Items, Record, Text
 

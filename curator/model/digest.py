@@ -14,7 +14,7 @@ import re
 from json.encoder import encode_basestring
 from typing import Final, NewType, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Digest = NewType("Digest", str)
 
 DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")

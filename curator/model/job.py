@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self
 
 from curator.model.digest import Digest, Json, canonical, digest_of
 from curator.model.ids import (
-    ABranchName,
     ADigest,
     AJobId,
     ALeaseToken,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import math
 import re
 import types
@@ -152,15 +151,21 @@ def _encode(value: object) -> Json:
     return value
 
 
-@functools.cache
+_FIELDS: Final[dict[type[Record], dict[str, _Field]]] = {}
+"""Filled once per class, at its first use: reading the annotations is slow, and start-up needs few of them."""
+
+
 def _fields_of(cls: type[Record]) -> dict[str, _Field]:
-    assert dataclasses.is_dataclass(cls)
+    known = _FIELDS.get(cls)
+    if known is not None:
+        return known
     hints = typing.get_type_hints(cls, include_extras=True)
     fields: dict[str, _Field] = {}
-    for field in dataclasses.fields(cls):
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # every record is a dataclass
         hint = hints[field.name]
         key = cls._spelling.get(field.name, camel(field.name))
         fields[key] = _Field(field.name, _decoder(hint), not _may_be_absent(hint))
+    _FIELDS[cls] = fields
     return fields
 
 

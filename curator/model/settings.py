@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from curator.model.budget import Limits
 from curator.model.heartbeat import Release
@@ -61,7 +62,7 @@ class ServiceSettings(Record):
 class CuratorSettings(Record):
     """curator.toml: what the protocol has no word for. Keys are written with underscores there."""
 
-    _spelling = {"on_stale": "on_stale", "require_power_safe": "require_power_safe"}
+    _spelling: ClassVar[Mapping[str, str]] = {"on_stale": "on_stale", "require_power_safe": "require_power_safe"}
 
     evidence: Annotated[Literal["accept", "require"], MayBeAbsent()] = "accept"
     """Whether an operation without a quote of its evidence passes as unsupported, or is refused."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-import time
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.index import Listing
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import ensure_directory, link_or_compare, publish
-from curator.durable.read import list_names, read_bounded, stamp_of
+from curator.durable.read import list_names, read_bounded
 from curator.errors import ConflictError, InvalidRecordError
 from curator.model.attempt import (
     Attempt,
@@ -42,15 +42,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.layout import Layout
-    from curator.durable.read import Stamp
     from curator.durable.volume import Volume
 
 _NAME: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.([0-3])\.json")
+_SHARD: Final = re.compile(r"[0-9a-f]{2}")
 _LEGACY: Final = re.compile(r"legacy\.[0-9a-f]{24}\.json")
 _SHARDS_MAX: Final = 300
 """256 shards and the legacy carries."""
-_RACY_NS: Final = 20_000_000
-"""A folder's mtime ticks coarsely: what lies this close to the last listing may hide a later name."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -207,7 +205,9 @@ class _DayFold:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._stamps: dict[str, tuple[Stamp, int]] = {}
+        self._shards = Listing(root)
+        self._shard_names: list[str] = []
+        self._listings: dict[str, Listing] = {}
         self._known: set[str] = set()
         self._by_job: dict[JobId, set[AttemptId]] = {}
         self.attempts: dict[AttemptId, Seen] = {}
@@ -219,20 +219,19 @@ class _DayFold:
         return [self.attempts[each] for each in self._by_job.get(job_id, ())]
 
     def refresh(self) -> None:
-        for folder in ("", *(name for name in self._names("") if len(name) == 2)):  # noqa: PLR2004 - a shard's name
-            path = self._root / folder
-            stamp = stamp_of(path)
-            before = self._stamps.get(folder)
-            if stamp is None or (before is not None and before[0] == stamp and not _is_racy(stamp, before[1])):
+        for folder in self._folders():
+            listing = self._listings.setdefault(folder, Listing(self._root / folder))
+            if listing.is_current():
                 continue
-            listed = time.time_ns()
-            for name in self._names(folder):
+            for name in list_names(self._root / folder, DIRECTORY_NAMES_MAX):
                 if name not in self._known:
-                    self._take(path / name, name)
-            self._stamps[folder] = (stamp, listed)
+                    self._take(self._root / folder / name, name)
 
-    def _names(self, folder: str) -> list[str]:
-        return list_names(self._root / folder, DIRECTORY_NAMES_MAX if folder else _SHARDS_MAX)
+    def _folders(self) -> list[str]:
+        if not self._shards.is_current():
+            names = list_names(self._root, _SHARDS_MAX)
+            self._shard_names = ["", *(name for name in names if _SHARD.fullmatch(name))]
+        return self._shard_names
 
     def _take(self, path: Path, name: str) -> None:
         match = _NAME.fullmatch(name)
@@ -275,10 +274,6 @@ def _fold_in(before: Seen | None, record: AttemptRecord) -> Seen | None:
     return dataclasses.replace(before, reserved=record)
 
 
-def _is_racy(stamp: Stamp, listed_ns: int) -> bool:
-    return listed_ns - stamp.mtime_ns < _RACY_NS
-
-
 def _bytes_of(record: AttemptRecord) -> bytes:
     return (compact(record.encode()) + "\n").encode()
 
@@ -304,4 +299,3 @@ def _read_legacy(path: Path) -> LegacyCarry:
         return LegacyCarry.decode(parse(raw))
     except (Violation, MalformedJsonError) as error:
         raise InvalidRecordError(path, str(error)) from error
-

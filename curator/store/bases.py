@@ -1,0 +1,44 @@
+"""Base records: the branch state that an attempt judged, where that is not the job's own (design: rebase in place).
+
+INVARIANT  Published before the reservation that names it, and kept until the outcome stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator.durable.publish import ensure_directory, publish
+from curator.durable.records import read_record
+from curator.errors import InvalidRecordError
+from curator.model.digest import canonical
+from curator.model.job import Base
+from curator.model.limits import PROJECT_FILE_BYTES_MAX
+
+if TYPE_CHECKING:
+    from curator.durable.layout import Layout
+    from curator.durable.volume import Volume
+    from curator.model.digest import Digest
+    from curator.model.ids import JobId
+
+
+class BaseStore:
+    """The base records of one agent folder."""
+
+    def __init__(self, volume: Volume, layout: Layout) -> None:
+        """Open the store; nothing is read yet."""
+        self._volume = volume
+        self._layout = layout
+
+    def publish(self, base: Base) -> None:
+        """Publish a base; durable when it returns. A replay has equal bytes."""
+        path = self._layout.base(base.job_id, base.base_branch_digest)
+        ensure_directory(self._volume, path.parent)
+        publish(self._volume, path, (canonical(base.encode()) + "\n").encode())
+
+    def find(self, job_id: JobId, digest: Digest) -> Base | None:
+        """Return a base of a job, or None where none stands."""
+        path = self._layout.base(job_id, digest)
+        base = read_record(path, Base, PROJECT_FILE_BYTES_MAX * 2, private=True)
+        if base is not None and (base.job_id, base.base_branch_digest) != (job_id, digest):
+            raise InvalidRecordError(path, "holds another base than its name says")
+        return base

@@ -1,0 +1,55 @@
+"""Closing records: that a job is over, after its evidence is gone.
+
+INVARIANT  Published after the outcome and before the running name goes; found by id at the cost of one look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator.durable.publish import ensure_directory, publish
+from curator.durable.records import read_record
+from curator.errors import ConflictError
+from curator.model.closing import Closing
+from curator.model.digest import compact
+from curator.model.limits import CLOSING_BYTES_MAX
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curator.durable.layout import Layout
+    from curator.durable.volume import Volume
+    from curator.model.ids import JobId
+
+
+class FinishedStore:
+    """The closing records of one agent folder."""
+
+    def __init__(self, volume: Volume, layout: Layout) -> None:
+        """Open the store; nothing is read yet."""
+        self._volume = volume
+        self._folder = layout.finished
+
+    def find(self, job_id: JobId) -> Closing | None:
+        """Return a job's closing record, if it is over."""
+        return read_record(self._path(job_id), Closing, CLOSING_BYTES_MAX, private=True)
+
+    def close(self, closing: Closing) -> Closing:
+        """Publish a closing record, or return the one that stands: who closed first has closed.
+
+        Raises `ConflictError` for another job of that id.
+        """
+        path = self._path(closing.job_id)
+        standing = self.find(closing.job_id)
+        if standing is None:
+            ensure_directory(self._volume, path.parent)
+            publish(self._volume, path, (compact(closing.encode()) + "\n").encode())
+            return closing
+        if standing.job_digest != closing.job_digest:
+            raise ConflictError(path, "is the closing record of another job")
+        self._volume.sync_directory(path.parent)
+        return standing
+
+    def _path(self, job_id: JobId) -> Path:
+        shard = job_id.removeprefix("review_")[:2]
+        return self._folder / shard / f"{job_id}.json"

@@ -1,0 +1,96 @@
+"""The mailbox of one project: who waits in Pi, and the cards for them (interop.md 10).
+
+INVARIANT  A card is published once per job and never changed; Pi removes both records when it has shown it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator.durable.publish import ensure_directory, publish, remove
+from curator.durable.read import list_names
+from curator.durable.records import read_record
+from curator.errors import BusyError, ConflictError
+from curator.model.digest import MalformedJsonError, canonical, parse
+from curator.model.feedback import Pending, Ready
+from curator.model.ids import JOB_ID_PATTERN, JobId
+from curator.model.limits import DIRECTORY_NAMES_MAX, PENDING_BYTES_MAX, PENDING_MAX, READY_BYTES_MAX
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curator.durable.layout import ProjectLayout
+    from curator.durable.volume import Volume
+    from curator.model.digest import Digest
+    from curator.model.record import Record
+
+
+class Mailbox:
+    """The feedback of one project."""
+
+    def __init__(self, volume: Volume, layout: ProjectLayout) -> None:
+        """Open the mailbox; nothing is read yet."""
+        self._volume = volume
+        self._layout = layout
+
+    def pending(self, job_id: JobId) -> Pending | None:
+        """Return who waits for a job, if anybody does."""
+        return read_record(self._layout.pending / f"{job_id}.json", Pending, PENDING_BYTES_MAX, private=True)
+
+    def pending_ids(self) -> tuple[JobId, ...]:
+        """Return the jobs that somebody waits for."""
+        return self._ids(self._layout.pending)
+
+    def ready(self, job_id: JobId) -> Ready | None:
+        """Return a job's card, until Pi has taken it."""
+        return read_record(self._layout.ready / f"{job_id}.json", Ready, READY_BYTES_MAX, private=True)
+
+    def register(self, pending: Pending) -> None:
+        """Say that somebody waits for a job. Raises `BusyError` when too many are waited for."""
+        ensure_directory(self._volume, self._layout.pending)
+        standing = self.pending(pending.job_id)
+        if standing is not None and standing.job_digest == pending.job_digest:
+            return
+        if len(self.pending_ids()) >= PENDING_MAX:
+            fact = f"{PENDING_MAX} jobs of this project are waited for already"
+            raise BusyError(fact, remedy="Open Pi in that project once, so that it shows what is ready")
+        self._publish(self._layout.pending, pending.job_id, pending)
+
+    def discard(self, job_id: JobId) -> None:
+        """Take back a registration whose job was not accepted."""
+        remove(self._volume, self._layout.pending / f"{job_id}.json")
+
+    def answer(self, card: Ready) -> bool:
+        """Publish a card if somebody waits for it; tell whether anybody did.
+
+        Raises `ConflictError` if what waits is another job of that id, or another card stands.
+        """
+        pending = self.pending(card.job_id)
+        if pending is None:
+            return False
+        if pending.job_digest != card.job_digest:
+            raise ConflictError(self._layout.pending / f"{card.job_id}.json", "waits for another job of that id")
+        ensure_directory(self._volume, self._layout.ready)
+        self._publish(self._layout.ready, card.job_id, card)
+        return True
+
+    def lacks_card(self, job_id: JobId, digest: Digest) -> bool:
+        """Tell whether somebody waits for exactly this job and has no card yet."""
+        pending = self.pending(job_id)
+        return pending is not None and pending.job_digest == digest and self.ready(job_id) is None
+
+    def _publish(self, folder: Path, job_id: JobId, record: Record) -> None:
+        text = canonical(record.encode())
+
+        def is_same(standing: bytes) -> bool:
+            try:
+                return canonical(parse(standing)) == text
+            except MalformedJsonError:
+                return False
+
+        publish(self._volume, folder / f"{job_id}.json", (text + "\n").encode(), hidden=True, is_same=is_same)
+
+    def _ids(self, folder: Path) -> tuple[JobId, ...]:
+        names = list_names(folder, DIRECTORY_NAMES_MAX)
+        stems = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+        return tuple(JobId(stem) for stem in stems if JOB_ID_PATTERN.fullmatch(stem))
