@@ -8,14 +8,9 @@ from curator.model.digest import Json
 SESSION_ID = "00000000-0000-4000-8000-000000000001"
 
 
-def header(*, cwd: str = "/home/user/proj-a", **more: Json) -> dict[str, Json]:
-    return {
-        "type": "session",
-        "version": 3,
-        "id": SESSION_ID,
-        "timestamp": "2026-05-04T10:00:00.000Z",
-        "cwd": cwd,
-    } | more
+def header(**more: Json) -> dict[str, Json]:
+    head: dict[str, Json] = {"type": "session", "version": 3, "id": SESSION_ID, "cwd": "/home/user/proj-a"}
+    return {**head, **more}
 
 
 def user(entry_id: str, parent: str | None, content: Json) -> dict[str, Json]:
