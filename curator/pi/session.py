@@ -30,7 +30,7 @@ SESSION_ID_CHARS_MAX: Final = 512
 _VERSION_MAX: Final = 3
 _BLOCK_BYTES: Final = 1_048_576
 _HEAD: Final = re.compile(
-    rb'\{"type":"[a-z_]{1,64}","id":"([A-Za-z0-9._:-]{1,256})","parentId":(?:null|"([^"\\]{1,256})")'
+    rb'\{ ?"type": ?"[a-z_]{1,64}", ?"id": ?"([A-Za-z0-9._:-]{1,256})", ?"parentId": ?(?:null|"([^"\\]{1,256})")'
 )
 """How Pi begins a message: what still tells the place of a line that is too long to parse."""
 _REMEDY: Final = "The session was left as it is; open it in Pi, or choose another one"
