@@ -190,7 +190,18 @@ class LegacyCarry(Record):
 def facts_of(attempt: AttemptRecord) -> dict[str, Json]:
     """Return the keys that every step of one attempt repeats, to build the next step from."""
     encoded = attempt.encode()
-    names = ("version", "kind", "id", "day", "provider", "jobId", "jobDigest", "claimAttempt", "leaseToken", "reservedAt")
+    names = (
+        "version",
+        "kind",
+        "id",
+        "day",
+        "provider",
+        "jobId",
+        "jobDigest",
+        "claimAttempt",
+        "leaseToken",
+        "reservedAt",
+    )
     more = ("holdTokens", "holdCostNanousd", "baseBranchDigest", "origin")
     return {name: encoded[name] for name in (*names, *more) if name in encoded}
 

@@ -288,4 +288,3 @@ def changes_between(before: Branch, after: Branch) -> tuple[Change, ...]:
 def _require(holds: bool, where: str, rule: str) -> None:  # noqa: FBT001 - the condition is the point of the call
     if not holds:
         raise Violation(where, rule)
-

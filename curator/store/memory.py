@@ -1,0 +1,273 @@
+"""The memory of one project: branches, revisions, and the admissions that change them (interop.md 8 and 9).
+
+Every change is begun by a durable intent and rolled forward by the admission table, whoever comes next: this process,
+another worker, or the extension, which does the same on its every read.
+
+INVARIANT  A branch is only ever replaced by the frozen result of a durable intent whose base it was, or by an undo under
+           the same compare-and-swap. An intent rolls forward to the same bytes.
+CRASH      Intent, branch, revision, completion, receipt, tombstone: what is missing next is written next.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from curator.durable.lock import protocol_domain
+from curator.durable.publish import ensure_directory, publish, remove, replace
+from curator.durable.read import list_names, read_bounded
+from curator.durable.records import read_as, read_record
+from curator.errors import ConflictError, InvalidRecordError, UnmatchedStateError
+from curator.machine.admission import Place, RevisionSeen, Seen, Step, next_step
+from curator.model.admission import Completion, Intent, Receipt, Tombstone, completion_of, tombstone_of
+from curator.model.digest import canonical, pretty
+from curator.model.ids import BranchName, JobId
+from curator.model.limits import DIRECTORY_NAMES_MAX, INTENTS_MAX, PROJECT_FILE_BYTES_MAX
+from curator.model.memory import (
+    Branch,
+    Revision,
+    Undo,
+    branch_digest,
+    decode_revision,
+    empty_branch,
+    read_branch,
+    revision_filename,
+)
+from curator.model.project import Project, read_project
+from curator.model.times import iso
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from curator.durable.layout import ProjectLayout
+    from curator.durable.volume import Volume
+    from curator.model.digest import Digest
+    from curator.model.ports import Clock
+
+_REVISION: Final = re.compile(r"(\d{12})-[a-f0-9-]{36}\.json")
+_INTENT: Final = re.compile(r"(review_[0-9a-f]{40})\.intent\.json")
+_LIMIT: Final = PROJECT_FILE_BYTES_MAX
+
+
+class ProjectStore:
+    """One project's memory; the real one, or the one of shadow mode."""
+
+    def __init__(self, volume: Volume, layout: ProjectLayout, clock: Clock) -> None:
+        """Open the store; nothing is read yet."""
+        self.layout = layout
+        self._volume = volume
+        self._clock = clock
+        self._domain = protocol_domain("project", layout.lock)
+
+    # Reading, without the lock.
+
+    def project(self) -> Project | None:
+        """Return which folder this memory belongs to."""
+        return read_as(self.layout.project_json, read_project, _LIMIT)
+
+    def branch(self, name: BranchName) -> Branch | None:
+        """Return a branch as it stands, normalized; None where none does."""
+        return read_as(self.layout.branch(name), lambda value: read_branch(value, name), _LIMIT)
+
+    def receipt(self, job_id: JobId) -> Receipt | None:
+        """Return what was done to memory for a job."""
+        return read_record(self.layout.receipt(job_id), Receipt, _LIMIT)
+
+    def intent(self, job_id: JobId) -> Intent | None:
+        """Return a begun mutation."""
+        return read_record(self.layout.intent(job_id), Intent, _LIMIT)
+
+    def tombstone(self, job_id: JobId) -> Tombstone | None:
+        """Return what is left of a mutation that is over."""
+        return read_record(self.layout.tombstone(job_id), Tombstone, _LIMIT)
+
+    def revisions(self, name: BranchName) -> tuple[Revision, ...]:
+        """Return a branch's history, oldest first. Raises `InvalidRecordError` if a sequence is missing or damaged."""
+        folder = self.layout.revisions(name)
+        names = [each for each in list_names(folder, DIRECTORY_NAMES_MAX) if _REVISION.fullmatch(each)]
+        history: list[Revision] = []
+        for sequence, each in enumerate(names, start=1):
+            record = read_as(folder / each, decode_revision, _LIMIT)
+            if record is None or record.sequence != sequence or revision_filename(sequence, record.id) != each:
+                raise InvalidRecordError(folder / each, f"is not revision {sequence} of {name}")
+            history.append(record)
+        return tuple(history)
+
+    def pending(self) -> tuple[JobId, ...]:
+        """Return the jobs whose mutation has begun and is not retired."""
+        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
+        return tuple(JobId(match.group(1)) for name in names if (match := _INTENT.fullmatch(name)))
+
+    # Under the project's lock.
+
+    def initialise(self, project: Project) -> None:
+        """Create what a project's memory needs, where it is missing. Raises `ConflictError` for another root or key."""
+        now = iso(self._clock.now())
+        for folder in (self.layout.branches, self.layout.reviews, self.layout.retired):
+            ensure_directory(self._volume, folder)
+        with self._domain.hold():
+            standing = self.project()
+            if standing is not None and standing != project:
+                raise ConflictError(self.layout.project_json, f"belongs to another folder than {project.root}")
+            wanted: tuple[tuple[Path, object], ...] = (
+                (self.layout.project_json, project.encode(now)),
+                (self.layout.branch(BranchName("main")), empty_branch(BranchName("main"), now).encode()),
+                (self.layout.reviews / "main.json", _cadence()),
+            )
+            for path, value in wanted:
+                if read_bounded(path, _LIMIT) is None:
+                    publish(self._volume, path, pretty(value).encode())  # type: ignore[arg-type]  # each is JSON
+
+    def seed(self, branch: Branch) -> None:
+        """Start a branch as a copy, where none stands: how shadow mode begins."""
+        ensure_directory(self._volume, self.layout.branches)
+        with self._domain.hold():
+            if self.branch(branch.name) is None:
+                publish(self._volume, self.layout.branch(branch.name), pretty(branch.encode()).encode())
+
+    def current(self, name: BranchName) -> Branch | None:
+        """Return a branch that no begun mutation is about to change, its name flushed: fit to be judged against."""
+        ensure_directory(self._volume, self.layout.branches)
+        with self._domain.hold():
+            self._roll_pending()
+            branch = self.branch(name)
+            # What was just read may be another's rename that is not flushed yet.
+            self._volume.sync_directory(self.layout.branches)
+        return branch
+
+    def admit(self, job_id: JobId, name: BranchName, freeze: Callable[[Branch, int], Intent]) -> Step:
+        """Begin a job's mutation, if it has not begun, and roll it forward as far as the project can.
+
+        `freeze` makes the intent from the branch as it stands and the next revision's sequence. Returns the step that
+        comes next outside the project's own files, or DONE. Raises `UnmatchedStateError` where the table fails closed.
+        """
+        for folder in (self.layout.branches, self.layout.retired):
+            ensure_directory(self._volume, folder)
+        with self._domain.hold():
+            if self._next(job_id) is Step.DECIDE:
+                self._roll_pending()
+                branch = self.branch(name)
+                if branch is None:
+                    raise InvalidRecordError(self.layout.branch(name), "is not there, and its job needs it")
+                intent = freeze(branch, len(self.revisions(name)) + 1)
+                self._volume.sync_directory(self.layout.branches)
+                publish(self._volume, self.layout.intent(job_id), pretty(intent.encode()).encode())
+            return self._roll(job_id)
+
+    def finish(self, receipt: Receipt) -> Step:
+        """Publish the receipt, compact the intent to its tombstone, and remove what it leaves."""
+        path = self.layout.receipt(receipt.proposal_id)
+        ensure_directory(self._volume, path.parent)
+        with self._domain.hold():
+            if self._next(receipt.proposal_id) in (Step.RECEIPT, Step.REBUILD_RECEIPT):
+                publish(self._volume, path, (canonical(receipt.encode()) + "\n").encode(), hidden=True)
+            return self._roll(receipt.proposal_id)
+
+    def roll_pending(self) -> tuple[JobId, ...]:
+        """Roll every begun mutation forward to its completion; return those that now wait for their receipt."""
+        with self._domain.hold():
+            self._roll_pending()
+        return self.pending()
+
+    def undo(self, name: BranchName, invert: Callable[[Branch, tuple[Revision, ...]], tuple[Branch, Undo]]) -> Branch:
+        """Take a review back: `invert` makes the new branch and the undo revision, or raises why it cannot."""
+        with self._domain.hold():
+            self._roll_pending()
+            branch = self.branch(name)
+            if branch is None:
+                raise InvalidRecordError(self.layout.branch(name), "is not there")
+            after, revision = invert(branch, self.revisions(name))
+            replace(self._volume, self.layout.branch(name), pretty(after.encode()).encode())
+            path = self.layout.revisions(name) / revision_filename(revision.sequence, revision.id)
+            publish(self._volume, path, pretty(revision.encode()).encode())
+            return after
+
+    # The table, step by step; the lock is held.
+
+    def _roll_pending(self) -> None:
+        jobs = self.pending()
+        if len(jobs) > INTENTS_MAX:
+            raise InvalidRecordError(self.layout.admissions, f"holds more than {INTENTS_MAX} begun changes")
+        for job_id in jobs:
+            self._roll(job_id)
+
+    def _roll(self, job_id: JobId) -> Step:
+        while True:
+            step = self._next(job_id)
+            if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
+                return step
+            self._take(job_id, step)
+
+    def _take(self, job_id: JobId, step: Step) -> None:
+        volume, layout = self._volume, self.layout
+        intent = self.intent(job_id)
+        if step is Step.REMOVE:
+            remove(volume, layout.intent(job_id))
+            remove(volume, layout.completion(job_id))
+            return
+        assert intent is not None
+        if step is Step.WRITE_BRANCH:
+            replace(volume, layout.branch(intent.branch_name), pretty(intent.after_branch.encode()).encode())
+        elif step is Step.WRITE_REVISION:
+            assert intent.revision is not None
+            folder = layout.revisions(intent.branch_name)
+            ensure_directory(volume, folder)
+            publish(volume, folder / intent.revision.filename, intent.revision.content.encode())
+        elif step is Step.COMPLETE:
+            publish(volume, layout.completion(job_id), pretty(completion_of(intent).encode()).encode())
+        else:
+            assert step is Step.RETIRE
+            tombstone = tombstone_of(intent, iso(self._clock.now()))
+            publish(volume, layout.tombstone(job_id), pretty(tombstone.encode()).encode())
+
+    def _next(self, job_id: JobId) -> Step:
+        step = next_step(self._see(job_id))
+        if step is None:
+            path = self.layout.intent(job_id)
+            fact = f"{path}: memory stands neither where this change began nor where it leads"
+            remedy = (
+                "Nothing was changed. Compare the branch with the intent's afterBranch; put one of both states back, "
+                "or move the intent away, and run again"
+            )
+            raise UnmatchedStateError(fact, remedy=remedy)
+        return step
+
+    def _see(self, job_id: JobId) -> Seen:
+        intent, completion = self.intent(job_id), self._completion(job_id)
+        if intent is not None and completion is not None and completion.intent_digest != intent.intent_digest:
+            raise ConflictError(self.layout.completion(job_id), "completes another intent")
+        return Seen(
+            tombstone=self.tombstone(job_id) is not None,
+            intent=intent is not None,
+            branch=Place.ELSEWHERE if intent is None else self._place(intent),
+            revision=RevisionSeen.NONE_DUE if intent is None else self._revision_seen(intent),
+            completion=completion is not None,
+            receipt=self.receipt(job_id) is not None,
+        )
+
+    def _place(self, intent: Intent) -> Place:
+        branch = self.branch(intent.branch_name)
+        digest: Digest | None = None if branch is None else branch_digest(branch)
+        if digest == intent.resulting_branch_digest:
+            return Place.RESULT
+        return Place.BASE if digest == intent.expected_branch_digest else Place.ELSEWHERE
+
+    def _revision_seen(self, intent: Intent) -> RevisionSeen:
+        if intent.revision is None:
+            return RevisionSeen.NONE_DUE
+        path = self.layout.revisions(intent.branch_name) / intent.revision.filename
+        standing = read_bounded(path, _LIMIT)
+        if standing is None:
+            return RevisionSeen.ABSENT
+        if standing != intent.revision.content.encode():
+            raise ConflictError(path)
+        return RevisionSeen.PRESENT
+
+    def _completion(self, job_id: JobId) -> Completion | None:
+        return read_record(self.layout.completion(job_id), Completion, _LIMIT)
+
+
+def _cadence() -> dict[str, object]:
+    """Return the extension's own state before its first review: created if missing, never updated by curator."""
+    return {"version": 1, "turnsSinceReview": 0, "signalScore": 0, "consecutiveFailures": 0, "generation": 0}
