@@ -1,0 +1,1 @@
+"""The path of a job: the only place that crosses lock domains, one call at a time."""
