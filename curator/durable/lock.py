@@ -21,7 +21,7 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -37,6 +37,7 @@ _FIRST_RETRIES_MS: Final = (1, 2, 4, 8)
 """Most holders are done within a few flushes, so the first looks come soon."""
 _RETRY_MS: Final = 25
 _RETRY_SPREAD_MS: Final = 24
+_L = TypeVar("_L", bound=BaseFileLock)
 _OWNER: Final = re.compile(rb"(\d+):[0-9a-f-]{36}")
 
 
@@ -90,7 +91,7 @@ class Domain:
 
 def kernel_domain(name: str, path: Path) -> Domain:
     """Return a domain of our own, freed by the kernel when its owner dies. The lock file stays."""
-    return Domain(name, FileLock(path, mode=FILE_MODE, thread_local=False, poll_interval=0.005))
+    return Domain(name, FileLock(path, mode=FILE_MODE, thread_local=False, poll_interval=0.005, fallback_to_soft=False))
 
 
 def protocol_domain(name: str, path: Path) -> Domain:
@@ -100,12 +101,12 @@ def protocol_domain(name: str, path: Path) -> Domain:
 
 def try_kernel_lock(path: Path) -> FileLock | None:
     """Take a lock for the life of the process, like the one of a single instance; None if another has it."""
-    lock = FileLock(path, mode=FILE_MODE, thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return None
-    return lock
+    return _try(FileLock(path, mode=FILE_MODE, thread_local=False, fallback_to_soft=False))
+
+
+def try_protocol_lock(path: Path) -> ProtocolLock | None:
+    """Take a lock of the protocol's kind without waiting; None if another has it."""
+    return _try(ProtocolLock(path, thread_local=False))
 
 
 class ProtocolLock(BaseFileLock):
@@ -146,6 +147,14 @@ class ProtocolLock(BaseFileLock):
         if attempt <= len(_FIRST_RETRIES_MS):
             return _FIRST_RETRIES_MS[attempt - 1] / 1000
         return (_RETRY_MS + random.randint(0, _RETRY_SPREAD_MS)) / 1000  # noqa: S311 - a wait, not a secret
+
+
+def _try(lock: _L) -> _L | None:
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return None
+    return lock
 
 
 def reap_if_stale(lock: Path) -> bool:

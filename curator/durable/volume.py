@@ -84,7 +84,11 @@ class Volume:
         return True
 
     def sync_directory(self, path: Path) -> None:
-        """Make the names in a folder durable."""
+        """Make the names in a folder durable, where the filesystem can."""
+        self.can_sync_directory(path)
+
+    def can_sync_directory(self, path: Path) -> bool:
+        """Flush a folder for the probe; tell whether the filesystem can."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -94,6 +98,8 @@ class Volume:
         except OSError as error:
             if error.errno not in _NO_DIRECTORY_FLUSH:
                 raise StorageError(path, error) from error
+            return False
+        return True
 
     def make_directory(self, path: Path) -> bool:
         """Create one private folder; tell whether it was new."""
