@@ -9,6 +9,7 @@ CRASH      Between the new name and the removal of the old both stand; recovery 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 from typing import TYPE_CHECKING
@@ -137,6 +138,13 @@ class Spool(Shelf):
             self.volume.unlink(staged)
         self.volume.sync_directory(self.layout.running)
 
+    def put_back(self, job_id: JobId, worker_id: WorkerId, available_at: int) -> None:
+        """Give back whatever claim this worker holds on a job, if it still holds one."""
+        running = self.running_one(job_id)
+        if running is not None and running.worker_id == worker_id:
+            with contextlib.suppress(LeaseLostError):
+                self.defer(Claim(running), available_at)
+
     def publish_outcome(self, claim: Claim, outcome: Outcome) -> None:
         """Say that the job is over; durable when it returns. A replay of the same claim and outcome is fine."""
         running = claim.running
@@ -201,6 +209,11 @@ class Spool(Shelf):
         finally:
             self.volume.unlink(staged)
         self.volume.sync_directory(self.layout.queued)
+
+    def prove_lease(self, claim: Claim) -> None:
+        """Raise `LeaseLostError` unless the claim still stands, unexpired."""
+        with self.domain.hold():
+            self.check_lease(claim)
 
     def check_lease(self, claim: Claim) -> None:
         """Raise `LeaseLostError` unless the claim still stands, unexpired. Call it under the lock."""

@@ -1,0 +1,108 @@
+"""Carry a decision into memory: intent, branch, revision, completion, feedback, receipt, tombstone.
+
+The admission table says what comes next, whoever did what came before: this process, another worker, or Pi.
+
+INVARIANT  Status is decided once, under the project's lock, against the branch as it is, and frozen into the intent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from curator.admission.gates import recheck
+from curator.errors import ConflictError, UnmatchedStateError
+from curator.machine.admission import Step
+from curator.model.admission import Admitted, Intent, binding_digest, make_intent, receipt_of, request_digest
+from curator.model.feedback import Ready, shown_changes
+from curator.model.ids import RevisionId
+from curator.model.memory import Branch, Review, branch_digest, changes_between
+from curator.model.times import iso
+from curator.workflow.base import find_base
+from curator.workflow.election import attempts_of, base_digest_of
+
+if TYPE_CHECKING:
+    from curator.model.admission import Receipt, Tombstone
+    from curator.model.decision import Decision
+    from curator.model.digest import Digest
+    from curator.store.memory import ProjectStore
+    from curator.workflow.shop import Shop
+
+
+def roll_forward(
+    decision: Decision, memory: ProjectStore, authority: Literal["shadow", "external"], shop: Shop
+) -> Receipt:
+    """Finish the admission of a decision, from wherever it stands, and return its receipt.
+
+    Raises `UnmatchedStateError` where the table fails closed, `ConflictError` where another admission has the job's id.
+    """
+    job, outcome = decision.job, decision.outcome
+    base = base_digest_of(job, attempts_of(job, shop), decision.attempt_id)
+    step = memory.admit(
+        job.id, job.branch.name, lambda branch, sequence: _freeze(decision, base, branch, sequence, shop)
+    )
+    while step is not Step.DONE:
+        done: Intent | Tombstone | None
+        done = memory.intent(job.id) if step is Step.RECEIPT else memory.tombstone(job.id)
+        if done is None or done.request_digest != request_digest(job, outcome):
+            raise ConflictError(memory.layout.intent(job.id), "belongs to another admission of this job")
+        if authority == "external":
+            _answer(decision, done, base, shop)
+        step = memory.finish(receipt_of(job, outcome, done))
+    receipt = memory.receipt(job.id)
+    if receipt is None:
+        fact = f"{job.id}: its admission is over and its receipt is gone"
+        raise UnmatchedStateError(fact)
+    if receipt.binding_digest != binding_digest(job, outcome):
+        raise ConflictError(memory.layout.receipt(job.id), "is the receipt of another admission")
+    return receipt
+
+
+def _freeze(decision: Decision, base: Digest, branch: Branch, sequence: int, shop: Shop) -> Intent:
+    job, outcome = decision.job, decision.outcome
+    now = iso(shop.clock.now())
+    evidence = shop.stores.decisions.evidence(job.id, decision.attempt_id)
+    resolved = recheck(
+        job=job,
+        operations=outcome.operations,
+        branch=branch,
+        is_at_base=branch_digest(branch) == base,
+        evidence=evidence,
+        require_evidence=shop.settings.evidence == "require",
+        now=now,
+        new_ids=tuple(shop.chance.uuid()[:12] for _ in outcome.operations),
+    )
+    revision = None
+    if resolved.status == "applied":
+        revision = Review(
+            sequence=sequence,
+            id=RevisionId(shop.chance.uuid()),
+            branch_name=branch.name,
+            committed_at=now,
+            before_digest=branch_digest(branch),
+            after_digest=branch_digest(resolved.after),
+            changes=changes_between(branch, resolved.after),
+        )
+    admitted = Admitted(resolved.status, resolved.messages, resolved.after, now, revision)
+    return make_intent(job, outcome, base, admitted)
+
+
+def _answer(decision: Decision, done: Intent | Tombstone, base: Digest, shop: Shop) -> None:
+    """Publish the card, if somebody waits. The first card stands: another worker may have told it already."""
+    job = decision.job
+    mailbox = shop.mailbox(job.project_key)
+    pending = mailbox.pending(job.id)
+    if pending is None or not mailbox.lacks_card(job.id, job.digest):
+        return
+    is_shown = done.status == "applied" and isinstance(done, Intent)
+    changes = shown_changes(find_base(job, base, shop).branch, done.after_branch) if is_shown else ()
+    mailbox.answer(
+        Ready(
+            job_id=job.id,
+            job_digest=job.digest,
+            branch_name=done.branch_name,
+            status=done.status,
+            messages=done.messages,
+            changes=changes,
+            requested_by=pending.requested_by,
+        )
+    )

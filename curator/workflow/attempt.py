@@ -1,0 +1,212 @@
+"""One provider attempt: reserve, dispatch, ask, checkpoint, settle. The only place that spends.
+
+INVARIANT  Reserved and dispatched are durable before a byte leaves; the result is durable before it is settled. No lock
+           is held while the provider is asked.
+CRASH      Before the dispatch: cancelled, nothing was sent. After it: settled from the checkpoint if that stands, else
+           unknown. Never again new.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, TypeAlias
+
+from curator.admission.gates import Refusal, screen
+from curator.errors import ConfigError
+from curator.model.attempt import (
+    Dispatched,
+    Reserved,
+    cancelled_from,
+    dispatched_from,
+    settled_from,
+    unknown_from,
+)
+from curator.model.decision import Evidence, ProviderResult
+from curator.model.event import Asking
+from curator.model.ids import AttemptId, Day, attempt_id
+from curator.model.limits import FAILURE_MESSAGE_CHARS_MAX
+from curator.model.outcome import Completed, Failed, Failure, Outcome, proposal_digest
+from curator.model.ports import Answer, Brief, CallFailure, Class, Prepared
+from curator.model.record import Violation
+from curator.model.text import sanitize
+from curator.model.times import day_of, iso
+from curator.reviewer.parse import Refusal as Unusable
+from curator.reviewer.parse import parse_answer
+from curator.store.attempts import Refused
+from curator.workflow.adoption import adopt
+from curator.workflow.lease import Lease
+from curator.workflow.projection import project
+from curator.workflow.retry import failure_code
+
+if TYPE_CHECKING:
+    from curator.admission.gates import Screened
+    from curator.model.budget import Exposure, Limits
+    from curator.model.outcome import Provenance
+    from curator.store.spool import Claim
+    from curator.workflow.base import Judged
+    from curator.workflow.retry import Tally
+    from curator.workflow.shop import Shop
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Proposal:
+    """A whole answer that became a proposal; it may be elected."""
+
+    result: ProviderResult
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Missed:
+    """An attempt that was made and brought no proposal."""
+
+    code: str
+    kind: Class
+    retry_after_ms: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spent:
+    """A limit of the day forbids the attempt; nothing was sent."""
+
+    provider: str
+    limit: str
+    exposure: Exposure
+    limits: Limits
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotSent:
+    """The reservation was closed before the dispatch: by a wish to stop, or by somebody else's recovery."""
+
+
+Attempted: TypeAlias = Proposal | Missed | Spent | NotSent
+
+
+def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
+    """Make one provider attempt for a claim against a base. Raises `ReviewerSetupError` before anything is reserved."""
+    brief = Brief(
+        job=claim.job,
+        base=base.branch,
+        attempt=tally.failures + 1,
+        is_final=tally.is_final,
+        last_failure_code=tally.last_failure_code,
+    )
+    prepared = shop.reviewer.prepare(brief)
+    adopt(shop)
+    reserved = _reserve(claim, base, prepared, shop)
+    if not isinstance(reserved, Reserved):
+        return reserved
+    if shop.stop.is_set():
+        shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
+        return NotSent()
+    sent = shop.stores.attempts.advance(_dispatch_of(reserved, prepared, shop))
+    if not isinstance(sent, Dispatched):
+        return NotSent()
+    shop.listener.tell(Asking(claim.job.id, claim.attempt, prepared.provider, prepared.model))
+    with Lease(shop.stores.spool, claim):
+        answer = shop.reviewer.ask(prepared, shop.stop)
+    return _settle(claim, sent, brief, answer, shop)
+
+
+def _reserve(claim: Claim, base: Judged, prepared: Prepared, shop: Shop) -> Reserved | Spent:
+    profile = shop.service.reviewer
+    assert profile is not None
+    limits = profile.limits
+    never = limits.can_never_hold(prepared.hold)
+    if never is not None:
+        fact = f"one call alone holds more than the day's limit of {never}"
+        raise ConfigError(fact, remedy="Raise that limit of the reviewer in service.json")
+    now = shop.clock.now()
+    draft = Reserved(
+        id=attempt_id(claim.job.digest, claim.attempt, claim.running.lease_token),
+        day=Day(day_of(now)),
+        provider=prepared.provider,
+        job_id=claim.job.id,
+        job_digest=claim.job.digest,
+        claim_attempt=claim.attempt,
+        lease_token=claim.running.lease_token,
+        reserved_at=iso(now),
+        hold_tokens=max(1, prepared.hold.tokens),
+        hold_cost_nanousd=prepared.hold.cost_nanousd,
+        base_branch_digest=base.digest,
+        origin="curator",
+    )
+    reserved = shop.stores.attempts.reserve(draft, limits)
+    if isinstance(reserved, Refused):
+        return Spent(prepared.provider, reserved.limit, reserved.exposure, limits)
+    return reserved
+
+
+def _dispatch_of(reserved: Reserved, prepared: Prepared, shop: Shop) -> Dispatched:
+    request = (prepared.request_digest, prepared.model, prepared.api)
+    return dispatched_from(reserved, iso(shop.clock.now()), request)
+
+
+def _settle(
+    claim: Claim, sent: Dispatched, brief: Brief, answer: Answer | CallFailure, shop: Shop
+) -> Proposal | Missed:
+    """Checkpoint what came back, then say what it cost."""
+    outcome, missed = _judge(claim, sent, brief, answer, shop)
+    result = ProviderResult(
+        attempt_id=sent.id, proposal_digest=proposal_digest(outcome), job=claim.job, outcome=outcome
+    )
+    shop.stores.decisions.record_result(result)
+    now = iso(shop.clock.now())
+    if answer.provenance is None:
+        shop.stores.attempts.advance(unknown_from(sent, now))
+    else:
+        is_estimated = isinstance(answer, Answer) and answer.is_estimated
+        shop.stores.attempts.advance(settled_from(sent, now, answer.provenance, is_estimated=is_estimated))
+    project(shop, force=False)
+    return Proposal(result) if missed is None else missed
+
+
+def _judge(
+    claim: Claim, sent: Dispatched, brief: Brief, answer: Answer | CallFailure, shop: Shop
+) -> tuple[Outcome, Missed | None]:
+    """Turn an answer into an outcome: parse it, hold it to the rules, or say why not."""
+    job = claim.job
+    if isinstance(answer, CallFailure):
+        missed = Missed(failure_code(answer.code), answer.kind, answer.retry_after_ms)
+        return _failed(claim, missed, answer.message, answer.provenance, shop), missed
+    parsed = parse_answer(answer.text)
+    if isinstance(parsed, Unusable):
+        missed = Missed(parsed.code, Class.RETRY)
+        return _failed(claim, missed, parsed.message, answer.provenance, shop), missed
+    screened = screen(parsed, brief, require_evidence=shop.settings.evidence == "require")
+    if isinstance(screened, Refusal):
+        missed = Missed("invalid_proposal", Class.RETRY)
+        return _failed(claim, missed, screened.message, answer.provenance, shop), missed
+    try:
+        outcome = Completed(
+            job_id=job.id,
+            job_digest=job.digest,
+            completed_at=answer.provenance.completed_at,
+            operations=screened.operations,
+            provenance=answer.provenance,
+        )
+        outcome.check("outcome")
+    except Violation as violation:
+        missed = Missed("invalid_proposal", Class.RETRY)
+        return _failed(claim, missed, f"the proposal {violation.rule}", answer.provenance, shop), missed
+    _keep_evidence(claim, sent.id, screened, shop)
+    return outcome, None
+
+
+def _keep_evidence(claim: Claim, of: AttemptId, screened: Screened, shop: Shop) -> None:
+    job = claim.job
+    shop.stores.decisions.record_evidence(
+        Evidence(job_id=job.id, job_digest=job.digest, attempt_id=of, spans=screened.spans)
+    )
+
+
+def _failed(claim: Claim, missed: Missed, message: str, provenance: Provenance | None, shop: Shop) -> Failed:
+    at = iso(shop.clock.now()) if provenance is None else provenance.completed_at
+    text = sanitize(message)[:FAILURE_MESSAGE_CHARS_MAX] or "The attempt brought no proposal"
+    return Failed(
+        job_id=claim.job.id,
+        job_digest=claim.job.digest,
+        completed_at=at,
+        error=Failure(code=missed.code, message=text, retryable=missed.kind in (Class.RETRY, Class.CONFIGURATION)),
+        provenance=provenance,
+    )

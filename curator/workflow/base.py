@@ -1,0 +1,91 @@
+"""Take the base: the branch state that an attempt judges (design: rebase in place).
+
+INVARIANT  A base that is not the job's own is durable before the attempt that names it is reserved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+from curator.errors import ConflictError, InvalidRecordError, RefusedError
+from curator.model.digest import Digest
+from curator.model.job import Base, Job
+from curator.model.memory import Branch, branch_digest
+from curator.pi.project import check_recorded_root
+
+if TYPE_CHECKING:
+    from curator.store.memory import ProjectStore
+    from curator.workflow.shop import Shop
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judged:
+    """A branch state by its digest, and its entries as a reviewer may see them."""
+
+    digest: Digest
+    branch: Branch
+
+
+class ProjectGoneError(RefusedError):
+    """The project's folder is not where its memory says. Its jobs wait; nothing goes to another project."""
+
+    code = "project_gone"
+    remedy = "Put the folder back, or end its jobs with `curator jobs cancel`"
+
+
+def take_base(job: Job, memory: ProjectStore, shop: Shop) -> Judged:
+    """Return the branch as it stands now, its base record durable if it is not the job's own."""
+    branch = memory.current(job.branch.name)
+    if branch is None:
+        path = memory.layout.branch(job.branch.name)
+        raise InvalidRecordError(path, "is not there, and its job needs it", remedy="Open Pi in that project once")
+    digest = branch_digest(branch)
+    if digest == job.base_branch_digest:
+        return Judged(digest, job.branch)
+    shop.stores.bases.publish(Base.of(job, branch, digest))
+    return Judged(digest, branch.sanitized())
+
+
+def find_base(job: Job, digest: Digest, shop: Shop) -> Judged:
+    """Return a base that an earlier attempt judged. Raises `InvalidRecordError` if its record is gone."""
+    if digest == job.base_branch_digest:
+        return Judged(digest, job.branch)
+    base = shop.stores.bases.find(job.id, digest)
+    if base is None:
+        raise InvalidRecordError(shop.layout.base(job.id, digest), "is not there, and an attempt names it")
+    return Judged(digest, base.branch)
+
+
+def open_memory(job: Job, shop: Shop) -> ProjectStore:
+    """Return the project store that a job's authority lets it change, having proved that it is the job's own.
+
+    Raises `ProjectGoneError` where the folder is gone, `RefusedError` where it now leads to another project, and
+    `ConflictError` or `InvalidRecordError` where the store's own record contradicts the job.
+    """
+    real = shop.memory(job.project_key, "external")
+    project = real.project()
+    if project is None:
+        path = real.layout.project_json
+        raise InvalidRecordError(path, "is not there, and its job needs it", remedy="Open Pi in that project once")
+    if project.key != job.project_key:
+        raise ConflictError(real.layout.project_json, "names another project than its folder")
+    if not check_recorded_root(project.root, project.key):
+        fact = f"{project.root}: the project's folder is gone"
+        raise ProjectGoneError(fact)
+    if authority_of(job, shop) == "external":
+        return real
+    shadow = shop.memory(job.project_key, "shadow")
+    if shadow.branch(job.branch.name) is None and (branch := real.branch(job.branch.name)) is not None:
+        shadow.seed(branch)
+    if shadow.project() is None:
+        shadow.initialise(project)
+    return shadow
+
+
+def authority_of(job: Job, shop: Shop) -> Literal["shadow", "external"]:
+    """Return under whose authority a job runs: what its first claim stamped, else the mode in force."""
+    acceptance = shop.stores.jobs.find(job.id)
+    if acceptance is not None:
+        return acceptance.authority
+    return "shadow" if shop.service.mode == "shadow" else "external"

@@ -1,0 +1,105 @@
+"""Which job is next, and taking it (design: order).
+
+Strict per branch: the oldest accepted job is the branch's head, and while it waits or runs its branch waits, so that old
+evidence never overwrites newer memory. Across branches the oldest head goes first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, TypeAlias
+
+from curator.errors import ConflictError
+from curator.model.event import SetAside
+from curator.model.job import Acceptance
+from curator.model.limits import MEMORY_CHARS_MAX
+from curator.model.times import iso, ms_of
+from curator.store.spool.recovery import quarantine
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from curator.model.ids import BranchName, JobId, ProjectKey
+    from curator.model.job import Job
+    from curator.store.spool import Claim, Waiting
+    from curator.workflow.shop import Shop
+
+_Branch: TypeAlias = "tuple[ProjectKey, BranchName]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """What waits: the heads that may be taken now, in order, and when the first of the others may be."""
+
+    ready: tuple[Waiting, ...]
+    next_at: int | None
+
+
+def line_up(shop: Shop, passed: Collection[JobId] = ()) -> Line:
+    """Return the queue as it stands. Jobs in `passed` have had their turn and block their branch no longer."""
+    now = shop.clock.now()
+    busy = {(each.job.project_key, each.job.branch.name) for each in shop.stores.spool.running()}
+    heads: dict[_Branch, tuple[tuple[int, JobId], Waiting]] = {}
+    later: list[int] = []
+    for waiting in shop.stores.spool.waiting():
+        job = waiting.record.job
+        if job.id in passed or not _may_run(shop, waiting):
+            continue
+        due = 0 if waiting.record.available_at is None else ms_of(waiting.record.available_at)
+        if due > now:
+            later.append(due)
+            if _steps_aside(job):
+                continue
+        key = (job.project_key, job.branch.name)
+        rank = (accepted_ms(shop, waiting), job.id)
+        if key not in heads or rank < heads[key][0]:
+            heads[key] = (rank, waiting)
+    ordered = sorted(heads.items(), key=lambda item: item[1][0])
+    ready = [waiting for key, (_, waiting) in ordered if key not in busy and _is_due(waiting, now)]
+    return Line(tuple(ready), min(later, default=None))
+
+
+def take(shop: Shop, waiting: Waiting) -> Claim | None:
+    """Claim one head: stamp its authority first, then take it. None if somebody else was quicker."""
+    job = waiting.record.job
+    assert shop.service.mode != "embedded"
+    acceptance = Acceptance(
+        job_id=job.id,
+        job_digest=job.digest,
+        authority=shop.service.mode,
+        accepted_at=iso(waiting.queued_ms),
+    )
+    try:
+        shop.stores.jobs.accept(acceptance)
+    except ConflictError:
+        path = shop.layout.queued / f"{job.id}.json"
+        moved = quarantine(shop.stores.spool, path, "another job had this id")
+        shop.listener.tell(SetAside(moved.name, moved.reason))
+        return None
+    return shop.stores.spool.claim(waiting, shop.worker_id)
+
+
+def accepted_ms(shop: Shop, waiting: Waiting) -> int:
+    """Return since when a job waits: what its first claim recorded wins over any later writing of its file."""
+    if waiting.record.next_attempt > 1:
+        acceptance = shop.stores.jobs.find(waiting.record.job.id)
+        if acceptance is not None:
+            return ms_of(acceptance.accepted_at)
+    return waiting.queued_ms
+
+
+def _may_run(shop: Shop, waiting: Waiting) -> bool:
+    """Tell whether the mode in force may take a job: one that was begun for the real memory waits out shadow mode."""
+    if shop.service.mode != "shadow" or waiting.record.next_attempt == 1:
+        return True
+    acceptance = shop.stores.jobs.find(waiting.record.job.id)
+    return acceptance is None or acceptance.authority == "shadow"
+
+
+def _steps_aside(job: Job) -> bool:
+    """Tell whether a deferred job waits for something of its own, which no other job of the branch waits for."""
+    return job.max_chars > MEMORY_CHARS_MAX
+
+
+def _is_due(waiting: Waiting, now: int) -> bool:
+    return waiting.record.available_at is None or ms_of(waiting.record.available_at) <= now

@@ -1,0 +1,184 @@
+"""Close a job: outcome, card, closing record, and only then its name in the spool.
+
+CRASH  Each step finds the one before it durable and is repeated without harm: the running record is there until the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from curator.errors import ConflictError, InvalidRecordError, NotFoundError, StorageError
+from curator.model.closing import ClosedAttempt, Closing
+from curator.model.decision import ProviderResult
+from curator.model.event import Stopped
+from curator.model.feedback import Ready
+from curator.model.ids import AttemptId, attempt_id
+from curator.model.memory import Review
+from curator.model.outcome import Completed, Failed, Failure
+from curator.model.times import iso
+from curator.workflow.base import authority_of
+from curator.workflow.election import attempts_of
+
+if TYPE_CHECKING:
+    from curator.model.admission import Receipt
+    from curator.model.decision import Decision
+    from curator.model.feedback import FeedbackStatus
+    from curator.model.ids import EntryId, JobId
+    from curator.model.job import Job
+    from curator.model.outcome import Outcome
+    from curator.store.attempts import Seen
+    from curator.store.memory import ProjectStore
+    from curator.store.spool import Claim
+    from curator.workflow.shop import Shop
+
+
+def close_decided(claim: Claim, decision: Decision, receipt: Receipt, memory: ProjectStore, shop: Shop) -> None:
+    """Close a job whose decision was admitted."""
+    shop.stores.spool.publish_outcome(claim, decision.outcome)
+    shop.stores.finished.close(_closing(claim.job, decision.outcome, receipt, _entry_ids(receipt, memory), shop))
+    shop.stores.spool.retire(claim.job.id)
+
+
+def close_failed(claim: Claim, code: str, shop: Shop) -> None:
+    """Close a job that is over without a decision. Its evidence stays for Pi's retry."""
+    outcome = _final_failure(claim, code, shop)
+    _keep_evidence_for_retry(claim, outcome, shop)
+    shop.stores.spool.publish_outcome(claim, outcome)
+    shop.stores.finished.close(_closing(claim.job, outcome, None, (), shop))
+    answer_failed(claim.job, outcome, shop)
+    shop.stores.spool.retire(claim.job.id)
+
+
+def close_over(job: Job, outcome: Outcome, shop: Shop) -> None:
+    """Finish the closing of a job whose outcome stands: what a crash left between outcome and retirement."""
+    authority = authority_of(job, shop)
+    memory = shop.memory(job.project_key, authority)
+    receipt = memory.receipt(job.id)
+    shop.stores.finished.close(_closing(job, outcome, receipt, _entry_ids(receipt, memory), shop))
+    if isinstance(outcome, Failed):
+        answer_failed(job, outcome, shop)
+    shop.stores.spool.retire(job.id)
+
+
+def answer_over(job: Job, closing: Closing, shop: Shop) -> None:
+    """Answer whoever waits for a job that was over before it was queued again, and let its name go."""
+    if closing.authority == "external":
+        receipt = shop.memory(job.project_key, "external").receipt(job.id)
+        status: FeedbackStatus = closing.status if receipt is None else receipt.status
+        messages = (closing.failure_code or "This was reviewed before.",) if receipt is None else receipt.messages
+        _answer(job, status, messages, shop)
+    shop.stores.spool.retire(job.id)
+
+
+def answer_failed(job: Job, outcome: Failed, shop: Shop) -> None:
+    """Tell whoever waits that the job failed. A card that stands was first, and wins."""
+    if authority_of(job, shop) == "external":
+        _answer(job, "failed", (outcome.error.message,), shop)
+
+
+def cancel_job(shop: Shop, job_id: JobId) -> None:
+    """End a waiting or held job, on a person's word: closed as failed, kept for a retry."""
+    spool = shop.stores.spool
+    if spool.held_one(job_id) is not None:
+        spool.release(job_id)
+    waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
+    claim = None if waiting is None else spool.claim(waiting, shop.worker_id)
+    if claim is None:
+        fact = f"{job_id} does not wait in the queue"
+        raise NotFoundError(fact)
+    close_failed(claim, "cancelled", shop)
+
+
+def _answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: Shop) -> None:
+    mailbox = shop.mailbox(job.project_key)
+    try:
+        pending = mailbox.pending(job.id)
+        if pending is None or not mailbox.lacks_card(job.id, job.digest):
+            return
+        card = Ready(
+            job_id=job.id,
+            job_digest=job.digest,
+            branch_name=job.branch.name,
+            status=status,
+            messages=messages,
+            changes=(),
+            requested_by=pending.requested_by,
+        )
+        mailbox.answer(card)
+    except (ConflictError, InvalidRecordError, StorageError) as error:
+        # The job is over whatever becomes of its card; the mailbox is repaired at the next start.
+        shop.listener.tell(Stopped(f"mailbox of {job.project_key}", error.code, error.fact, error.remedy))
+
+
+def _final_failure(claim: Claim, code: str, shop: Shop) -> Failed:
+    """Return the outcome of a job that failed: the last attempt's own, said to be final, or ours."""
+    results = shop.stores.decisions.results(claim.job.id)
+    last = max(
+        (result.outcome for result in results if isinstance(result.outcome, Failed)),
+        key=lambda outcome: outcome.completed_at,
+        default=None,
+    )
+    message = f"The review ended: {code}" if last is None or last.error.code != code else last.error.message
+    provenance = None if last is None or last.error.code != code else last.provenance
+    return Failed(
+        job_id=claim.job.id,
+        job_digest=claim.job.digest,
+        completed_at=iso(shop.clock.now()),
+        error=Failure(code=code, message=message, retryable=False),
+        provenance=provenance,
+    )
+
+
+def _keep_evidence_for_retry(claim: Claim, outcome: Failed, shop: Shop) -> None:
+    """Checkpoint the job where no attempt did: Pi's retry reads it from there."""
+    if shop.stores.decisions.results(claim.job.id):
+        return
+    of = attempt_id(claim.job.digest, claim.attempt, claim.running.lease_token)
+    result = ProviderResult(attempt_id=of, proposal_digest=None, job=claim.job, outcome=outcome)
+    shop.stores.decisions.record_result(result)
+
+
+def _closing(
+    job: Job, outcome: Outcome, receipt: Receipt | None, entry_ids: tuple[EntryId, ...], shop: Shop
+) -> Closing:
+    match outcome:
+        case Completed():
+            status: FeedbackStatus = "noop" if receipt is None else receipt.status
+            code = None
+        case Failed():
+            status, code = "failed", outcome.error.code
+        case _:
+            assert_never(outcome)
+    provenance = outcome.provenance
+    return Closing(
+        job_id=job.id,
+        job_digest=job.digest,
+        project_key=job.project_key,
+        session_key=job.session_key,
+        branch_name=job.branch.name,
+        authority=authority_of(job, shop),
+        status=status,
+        failure_code=code,
+        finished_at=outcome.completed_at,
+        attempts=tuple(_closed(seen) for seen in attempts_of(job, shop)),
+        provider=None if provenance is None else provenance.provider,
+        model=None if provenance is None else provenance.model,
+        entry_ids=entry_ids,
+    )
+
+
+def _closed(seen: Seen) -> ClosedAttempt:
+    total = seen.exposure.total
+    return ClosedAttempt(
+        id=AttemptId(seen.id), state=seen.state.value, tokens=total.tokens, cost_nanousd=total.cost_nanousd
+    )
+
+
+def _entry_ids(receipt: Receipt | None, memory: ProjectStore) -> tuple[EntryId, ...]:
+    """Return the entries that the job's revision touched."""
+    if receipt is None or receipt.revision_id is None:
+        return ()
+    for revision in memory.revisions(receipt.branch_name):
+        if isinstance(revision, Review) and revision.id == receipt.revision_id:
+            return tuple(change.entry_id for change in revision.changes)
+    return ()

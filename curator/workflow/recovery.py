@@ -1,0 +1,118 @@
+"""Recovery is re-entry: close what is orphaned by the tables, then run the jobs again.
+
+Done at every start, and cheap when there is nothing to do. One bad project or record never stops the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator.durable.read import list_names
+from curator.durable.sweep import sweep
+from curator.errors import CuratorError, StorageError
+from curator.model.event import Recovered, SetAside, Stopped
+from curator.model.ids import PROJECT_KEY_PATTERN, ProjectKey
+from curator.model.limits import DIRECTORY_NAMES_MAX
+from curator.model.outcome import Failed
+from curator.store.spool import recover as recover_spool
+from curator.workflow.admission import roll_forward
+from curator.workflow.adoption import adopt, close_orphans
+from curator.workflow.closing import answer_failed, answer_over, close_over
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Literal
+
+    from curator.model.ids import JobId
+    from curator.workflow.shop import Shop
+
+
+def recover(shop: Shop) -> None:
+    """Put right what a crash left, anywhere under the agent folder."""
+    # The cutoff is taken before the live tokens are read: what is reserved after it has an owner that we cannot see (W9).
+    cutoff = shop.clock.now()
+    shop.stores.spool.prepare()
+    found = recover_spool(shop.stores.spool)
+    for moved in found.set_aside:
+        shop.listener.tell(SetAside(moved.name, moved.reason))
+    if found.expired:
+        shop.listener.tell(Recovered("expired leases", found.expired))
+    for running in found.over:
+        over = shop.stores.spool.outcome(running.job.id)
+        if over is not None:
+            _apart(f"job {running.job.id}", lambda: close_over(running.job, over.outcome, shop), shop)  # noqa: B023
+    live = frozenset(running.lease_token for running in shop.stores.spool.running())
+    _apart("accounting", lambda: adopt(shop), shop)
+    closed = close_orphans(shop, cutoff, live)
+    if closed:
+        shop.listener.tell(Recovered("open attempts", closed))
+    for key in project_keys(shop):
+        _apart(f"project {key}", lambda: recover_project(key, shop), shop)  # noqa: B023
+    swept = sum(sweep(shop.volume, folder, shop.clock.now()) for folder in _swept_folders(shop))
+    if swept:
+        shop.listener.tell(Recovered("staged leftovers", swept))
+
+
+def recover_project(key: ProjectKey, shop: Shop) -> None:
+    """Finish a project's begun admissions, and answer whoever waits for a job that is over."""
+    for authority in ("external", "shadow"):
+        _finish_admissions(key, authority, shop)
+    mailbox = shop.mailbox(key)
+    for job_id in mailbox.pending_ids():
+        _apart(f"feedback of {job_id}", lambda: _answer_late(key, job_id, shop), shop)  # noqa: B023
+
+
+def project_keys(shop: Shop) -> tuple[ProjectKey, ...]:
+    """Return the projects that have a memory here."""
+    names = list_names(shop.layout.root, DIRECTORY_NAMES_MAX)
+    return tuple(ProjectKey(name) for name in names if PROJECT_KEY_PATTERN.fullmatch(name))
+
+
+def _finish_admissions(key: ProjectKey, authority: Literal["external", "shadow"], shop: Shop) -> None:
+    memory = shop.memory(key, authority)
+    if not memory.pending():
+        return
+    for job_id in memory.roll_pending():
+        decision = shop.stores.decisions.find(job_id)
+        if decision is None:
+            # Completed, so memory is whole; without its decision the receipt cannot be made. Nothing waits on it.
+            fact = f"{memory.layout.intent(job_id)}: its decision is gone"
+            shop.listener.tell(Stopped(f"job {job_id}", "no_decision", fact, "See `curator jobs show`"))
+            continue
+        roll_forward(decision, memory, authority, shop)
+        shop.listener.tell(Recovered("admissions", 1))
+
+
+def _answer_late(key: ProjectKey, job_id: JobId, shop: Shop) -> None:
+    """Publish a card that a crash, or a worker before us, left out."""
+    pending = shop.mailbox(key).pending(job_id)
+    if pending is None or not shop.mailbox(key).lacks_card(job_id, pending.job_digest):
+        return
+    over = shop.stores.spool.outcome(job_id)
+    if over is None or over.outcome.job_digest != pending.job_digest:
+        return
+    decision = shop.stores.decisions.find(job_id)
+    results = shop.stores.decisions.results(job_id)
+    job = decision.job if decision is not None else next((result.job for result in results), None)
+    if job is None or job.digest != pending.job_digest:
+        return
+    if isinstance(over.outcome, Failed):
+        answer_failed(job, over.outcome, shop)
+    elif (closing := shop.stores.finished.find(job_id)) is not None:
+        answer_over(job, closing, shop)
+
+
+def _swept_folders(shop: Shop) -> tuple[Path, ...]:
+    layout = shop.layout
+    return (layout.queued, layout.running, layout.outcomes, layout.dead_letter, layout.decisions)
+
+
+def _apart(subject: str, step: Callable[[], None], shop: Shop) -> None:
+    """Do one step so that its expected failure costs that one subject. A failing disk concerns everybody."""
+    try:
+        step()
+    except StorageError:
+        raise
+    except CuratorError as error:
+        shop.listener.tell(Stopped(subject, error.code, error.fact, error.remedy))

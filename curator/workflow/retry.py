@@ -1,0 +1,79 @@
+"""When a job is tried again: typed by what failed, counted by provider attempts alone (interop.md 4.6).
+
+Configuration blocks, budget waits and lost leases cost no attempt: only a call that may have happened counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Final
+
+from curator.model.attempt import AttemptState
+from curator.model.limits import ATTEMPTS_MAX, RETRY_BASE_MS, RETRY_CONFIG_BASE_MS, RETRY_MS_MAX, SUPERSEDED_MAX
+from curator.model.outcome import Completed
+from curator.model.ports import Class
+
+if TYPE_CHECKING:
+    from curator.model.decision import ProviderResult
+    from curator.store.attempts import Seen
+
+_NOT_CODE: Final = re.compile(r"[^a-z0-9_-]+")
+_CODE_CHARS_MAX: Final = 64
+_EXPONENT_MAX: Final = 16
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tally:
+    """What a job's earlier attempts came to, as the files tell."""
+
+    failures: int
+    """Attempts that may have been paid for and brought no proposal."""
+    completed: tuple[ProviderResult, ...]
+    """Results with a proposal, none of them elected, by claim."""
+    last_failure_code: str | None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the next attempt is the last."""
+        return self.failures + 1 >= ATTEMPTS_MAX
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further attempt is due."""
+        return self.failures >= ATTEMPTS_MAX
+
+    @property
+    def may_rebase(self) -> bool:
+        """Whether a moved base is judged anew; after that the last result is elected as it is."""
+        return len(self.completed) <= SUPERSEDED_MAX
+
+
+def tally(attempts: tuple[Seen, ...], results: tuple[ProviderResult, ...]) -> Tally:
+    """Count a job's attempts: from the journal what may have been paid for, from the results what came of it."""
+    order = {seen.id: (seen.latest.claim_attempt, seen.id) for seen in attempts}
+    completed = [result for result in results if isinstance(result.outcome, Completed)]
+    with_proposal = {result.attempt_id for result in completed}
+    paid = {AttemptState.DISPATCHED, AttemptState.SETTLED, AttemptState.UNKNOWN}
+    failures = [seen for seen in attempts if seen.state in paid and seen.id not in with_proposal]
+    failed = [result for result in results if not isinstance(result.outcome, Completed)]
+    last = max(failed, key=lambda result: result.outcome.completed_at, default=None)
+    code = None if last is None or isinstance(last.outcome, Completed) else last.outcome.error.code
+    return Tally(
+        failures=len(failures),
+        completed=tuple(sorted(completed, key=lambda each: order.get(each.attempt_id, (0, each.attempt_id)))),
+        last_failure_code=code,
+    )
+
+
+def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
+    """Return how long a job waits after its `nth` failure of a kind; a provider's own wish counts if it is longer."""
+    base = RETRY_CONFIG_BASE_MS if kind is Class.CONFIGURATION else RETRY_BASE_MS
+    delay: int = base * 2 ** min(_EXPONENT_MAX, max(0, nth - 1))
+    return min(RETRY_MS_MAX, max(delay, retry_after_ms or 0))
+
+
+def failure_code(text: str) -> str:
+    """Return a failure's code in the protocol's spelling."""
+    code = _NOT_CODE.sub("_", text.lower()).strip("_")[:_CODE_CHARS_MAX]
+    return code if code and code[0].isalpha() else "review_error"
