@@ -1,0 +1,143 @@
+"""Apply reviewed operations to a branch (interop.md 8.4), and hold the result to its capacity (7.5)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, assert_never
+
+from curator.model.ids import EntryId
+from curator.model.limits import BRANCH_ENTRIES_MAX, OPERATIONS_MAX
+from curator.model.memory import Branch, Entry
+from curator.model.proposal import Add, Assess, Merge, Operation, Remove, Replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class InapplicableError(Exception):
+    """An operation does not fit the branch. The reason is in our own words and quotes nothing."""
+
+    def __init__(self, number: int, reason: str) -> None:
+        """Name the operation by its number, from 1."""
+        super().__init__(f"operation {number}: {reason}")
+        self.number = number
+        self.reason = reason
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Applied:
+    """A branch after its operations, and what each of them did."""
+
+    branch: Branch
+    is_changed: bool
+    messages: tuple[str, ...]
+
+
+def apply(branch: Branch, operations: Sequence[Operation], now: str, new_ids: Sequence[str]) -> Applied:
+    """Return the branch with the operations applied in order; `new_ids` has one id for each operation.
+
+    A replace or an assess counts as a change even if it says the same. Raises `InapplicableError` for an unknown entry
+    or a text that another entry has already.
+    """
+    messages: list[str] = []
+    entries = branch.entries
+    for number, (operation, new_id) in enumerate(zip(operations[:OPERATIONS_MAX], new_ids, strict=False), start=1):
+        after, message = _apply_one(entries, operation, number, now, EntryId(new_id))
+        messages.append(message)
+        entries = after
+    if entries is branch.entries:
+        return Applied(branch, is_changed=False, messages=tuple(messages))
+    changed = dataclasses.replace(branch, updated_at=now, entries=entries)
+    return Applied(changed, is_changed=True, messages=tuple(messages))
+
+
+def capacity_fault(before: Branch, after: Branch, max_chars: int) -> str | None:
+    """Return the capacity rule that a change breaks, in words, or None (interop.md 7.5)."""
+    hard, target = max_chars, max_chars * 3 // 4
+    if len(after.entries) > BRANCH_ENTRIES_MAX:
+        return f"memory would hold more than {BRANCH_ENTRIES_MAX} entries"
+    if after.chars > hard:
+        return f"memory would hold more than {hard} characters"
+    if before.chars < target < after.chars:
+        return f"memory would grow beyond its target of {target} characters"
+    if before.chars >= target and after.chars > before.chars:
+        return f"memory is at its target of {target} characters and would grow"
+    return None
+
+
+def _apply_one(
+    entries: tuple[Entry, ...], operation: Operation, number: int, now: str, new_id: EntryId
+) -> tuple[tuple[Entry, ...], str]:
+    match operation:
+        case Add():
+            return _add(entries, operation, now, new_id)
+        case Replace(entry_id=entry_id):
+            at = _find(entries, entry_id, number)
+            _refuse_twin(entries, {entry_id}, operation.content, number)
+            return _with(entries, at, _said_anew(entries[at], operation, now)), "Memory replaced."
+        case Merge(entry_ids=entry_ids):
+            return _merge(entries, operation, entry_ids, number, now), "Memory merged."
+        case Remove(entry_id=entry_id):
+            at = _find(entries, entry_id, number)
+            return (*entries[:at], *entries[at + 1 :]), "Memory removed."
+        case Assess(entry_id=entry_id, importance=importance):
+            at = _find(entries, entry_id, number)
+            weighed = dataclasses.replace(entries[at], importance=importance, importance_assessed_at=now)
+            return _with(entries, at, weighed), "Memory importance assessed."
+        case _:
+            assert_never(operation)
+
+
+def _add(entries: tuple[Entry, ...], operation: Add, now: str, new_id: EntryId) -> tuple[tuple[Entry, ...], str]:
+    if any(entry.text == operation.content for entry in entries):
+        return entries, "Memory holds this already."
+    added = Entry(
+        id=new_id,
+        text=operation.content,
+        created_at=now,
+        updated_at=now,
+        created_by="background_review",
+        updated_by="background_review",
+        importance=operation.importance,
+        importance_assessed_at=now,
+    )
+    return (*entries, added), "Memory added."
+
+
+def _merge(
+    entries: tuple[Entry, ...], operation: Merge, entry_ids: tuple[EntryId, ...], number: int, now: str
+) -> tuple[Entry, ...]:
+    for entry_id in entry_ids:
+        _find(entries, entry_id, number)
+    _refuse_twin(entries, set(entry_ids), operation.content, number)
+    first, gone = entry_ids[0], set(entry_ids[1:])
+    kept = tuple(entry for entry in entries if entry.id not in gone)
+    at = _find(kept, first, number)
+    return _with(kept, at, _said_anew(kept[at], operation, now))
+
+
+def _said_anew(entry: Entry, operation: Replace | Merge, now: str) -> Entry:
+    return dataclasses.replace(
+        entry,
+        text=operation.content,
+        updated_at=now,
+        updated_by="background_review",
+        importance=operation.importance,
+        importance_assessed_at=now,
+    )
+
+
+def _with(entries: tuple[Entry, ...], at: int, entry: Entry) -> tuple[Entry, ...]:
+    return (*entries[:at], entry, *entries[at + 1 :])
+
+
+def _find(entries: tuple[Entry, ...], entry_id: EntryId, number: int) -> int:
+    for at, entry in enumerate(entries):
+        if entry.id == entry_id:
+            return at
+    raise InapplicableError(number, "names an entry that memory does not have")
+
+
+def _refuse_twin(entries: tuple[Entry, ...], own: set[EntryId], text: str, number: int) -> None:
+    if any(entry.text == text and entry.id not in own for entry in entries):
+        raise InapplicableError(number, "says what another entry says already")

@@ -1,0 +1,170 @@
+"""The composition root: settings in, an `App` out. Nothing else builds stores, reads the environment or picks a reviewer."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import socket
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curator.durable.clock import SystemChance, SystemClock
+from curator.durable.layout import Layout
+from curator.durable.probe import probe
+from curator.durable.publish import ensure_directory
+from curator.durable.volume import Volume
+from curator.errors import BusyError, UsageError
+from curator.model import event
+from curator.model.ids import WORKER_ID_PATTERN, ProjectKey, WorkerId
+from curator.pi.project import find_agent_dir
+from curator.store.accounting import AccountingStore
+from curator.store.attempts import AttemptStore
+from curator.store.bases import BaseStore
+from curator.store.decisions import DecisionStore
+from curator.store.finished import FinishedStore
+from curator.store.jobs import JobStore
+from curator.store.spool import Spool
+from curator.workflow.authority import MEANING
+from curator.workflow.beats import Beating, foreign_live_worker
+from curator.workflow.drain import drain
+from curator.workflow.projection import project
+from curator.workflow.recovery import project_keys, recover
+from curator.workflow.reviewers import reviewer_for
+from curator.workflow.settings_files import read_curator, read_service
+from curator.workflow.shop import Shop, Stores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator.durable.probe import Probe
+    from curator.model.ports import Chance, Clock, Listener, Reviewer, Stop
+    from curator.model.settings import CuratorSettings, ServiceSettings
+
+PREFIX: Final = "curator:"
+"""Every worker id of ours begins so: it tells us apart from another worker of the protocol."""
+_NOT_WORKER: Final = re.compile(r"[^A-Za-z0-9._:-]")
+_HOST_CHARS_MAX: Final = 80
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class App:
+    """One agent folder, opened: what commands and the service work with."""
+
+    shop: Shop
+    probe: Probe | None
+    """What the storage promises; None while nothing was written yet."""
+
+    @property
+    def layout(self) -> Layout:
+        """Where everything stands."""
+        return self.shop.layout
+
+    @property
+    def service(self) -> ServiceSettings:
+        """The shared configuration in force."""
+        return self.shop.service
+
+    @property
+    def settings(self) -> CuratorSettings:
+        """Our own configuration in force."""
+        return self.shop.settings
+
+    def review_once(self, *, limit: int | None = None, wait: bool = False) -> event.Drained:
+        """Recover, then review what is runnable. Raises `BusyError` while another worker lives.
+
+        In embedded mode nothing is claimed, and an event says so.
+        """
+        shop = self.shop
+        if shop.service.mode == "embedded":
+            fact = f"the mode is embedded: {MEANING['embedded']}"
+            shop.listener.tell(event.Stopped("authority", "embedded", fact, "Run `curator config init` to change it"))
+            return event.Drained(0, 0, 0, 0, 0, 0)
+        _refuse_foreign_worker(shop)
+        for degraded in () if self.probe is None else self.probe.warnings:
+            shop.listener.tell(degraded)
+        with Beating(shop) as beating:
+            recover(shop)
+            sleeper = _Sleeper(shop.stop) if wait else None
+            drained = drain(shop, limit=limit, sleeper=sleeper, pulse=beating)
+            project(shop, force=True)
+        return drained
+
+
+def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its default
+    agent_dir: Path | None = None,
+    *,
+    environ: Mapping[str, str],
+    listener: Listener,
+    worker_id: str | None = None,
+    stop: Stop | None = None,
+    clock: Clock | None = None,
+    chance: Chance | None = None,
+    volume: Volume | None = None,
+    reviewer: Reviewer | None = None,
+) -> App:
+    """Open an agent folder for work.
+
+    Raises `ConfigError` where the configuration is missing or wrong, `UnsupportedStorageError` where the storage lacks
+    what correctness needs, `UsageError` for a worker id that the protocol does not allow.
+    """
+    layout = Layout(find_agent_dir(environ, None if agent_dir is None else str(agent_dir)))
+    disk, time, dice = volume or Volume(), clock or SystemClock(), chance or SystemChance()
+    service, settings = read_service(layout), read_curator(layout)
+    ensure_directory(disk, layout.own)
+    shop = Shop(
+        layout=layout,
+        volume=disk,
+        clock=time,
+        chance=dice,
+        listener=listener,
+        stop=stop or threading.Event(),
+        stores=Stores(
+            spool=Spool(disk, layout, time, dice),
+            jobs=JobStore(disk, layout),
+            attempts=AttemptStore(disk, layout),
+            bases=BaseStore(disk, layout),
+            decisions=DecisionStore(disk, layout),
+            finished=FinishedStore(disk, layout),
+            accounting=AccountingStore(disk, layout),
+        ),
+        service=service,
+        settings=settings,
+        reviewer=reviewer or reviewer_for(service.reviewer, layout.agent, time, environ),
+        worker_id=worker_id_of(worker_id),
+    )
+    projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
+    found = probe(disk, layout, projects=projects, require_power_safe=settings.require_power_safe)
+    return App(shop, found)
+
+
+def worker_id_of(given: str | None) -> WorkerId:
+    """Return our worker id: `curator:` and what was given, else the host's name and the process id."""
+    host = _NOT_WORKER.sub("_", socket.gethostname())[:_HOST_CHARS_MAX]
+    name = PREFIX + (given or f"{host}:{os.getpid()}")
+    if not WORKER_ID_PATTERN.fullmatch(name):
+        raise UsageError("the worker id may hold letters, digits, dots, underscores, colons and hyphens, 120 at most")
+    return WorkerId(name)
+
+
+class _Sleeper:
+    """Waits for a back-off, and ends the wait when a stop is wished for."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+
+    def sleep(self, ms: int) -> None:
+        step, left = 200, ms
+        pause = threading.Event()
+        while left > 0 and not self._stop.is_set():
+            pause.wait(min(step, left) / 1000)
+            left -= step
+
+
+def _refuse_foreign_worker(shop: Shop) -> None:
+    foreign = foreign_live_worker(shop)
+    if foreign is not None:
+        worker_id, pid = foreign
+        fact = f"another review worker is running: {worker_id}, process {pid}"
+        raise BusyError(fact, remedy=f"Stop it first (its service unit, or: kill {pid}), then run again")
