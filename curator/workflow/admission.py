@@ -13,7 +13,7 @@ from curator.admission.gates import recheck
 from curator.errors import ConflictError, UnmatchedStateError
 from curator.machine.admission import Step
 from curator.model.admission import Admitted, Intent, binding_digest, make_intent, receipt_of, request_digest
-from curator.model.feedback import Ready, shown_changes
+from curator.model.feedback import Ready, Shown, ShownReplace, shown_changes
 from curator.model.ids import RevisionId
 from curator.model.memory import Branch, Review, branch_digest, changes_between
 from curator.model.times import iso
@@ -93,8 +93,9 @@ def _answer(decision: Decision, done: Intent | Tombstone, base: Digest, shop: Sh
     pending = mailbox.pending(job.id)
     if pending is None or not mailbox.lacks_card(job.id, job.digest):
         return
-    is_shown = done.status == "applied" and isinstance(done, Intent)
-    changes = shown_changes(find_base(job, base, shop).branch, done.after_branch) if is_shown else ()
+    changes: tuple[Shown | ShownReplace, ...] = ()
+    if isinstance(done, Intent) and done.status == "applied":
+        changes = shown_changes(find_base(job, base, shop).branch, done.after_branch)
     mailbox.answer(
         Ready(
             job_id=job.id,

@@ -69,7 +69,8 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
 
     Raises `StorageError` when the disk fails; then nothing accepted is lost, and the claim returns by its lease.
     """
-    count, passed, turns = _Count(), set[str](), 0
+    count, turns = _Count(), 0
+    passed: set[JobId] = set()
     while not shop.stop.is_set() and (limit is None or turns < limit):
         line = line_up(shop, passed)
         if not line.ready:

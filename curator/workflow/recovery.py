@@ -16,7 +16,7 @@ from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.outcome import Failed
 from curator.store.spool import recover as recover_spool
 from curator.workflow.admission import roll_forward
-from curator.workflow.adoption import adopt, close_orphans
+from curator.workflow.adoption import adopt_all, close_orphans
 from curator.workflow.closing import answer_failed, answer_over, close_over
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 def recover(shop: Shop) -> None:
     """Put right what a crash left, anywhere under the agent folder."""
-    # The cutoff is taken before the live tokens are read: what is reserved after it has an owner that we cannot see (W9).
-    cutoff = shop.clock.now()
     shop.stores.spool.prepare()
     found = recover_spool(shop.stores.spool)
     for moved in found.set_aside:
@@ -42,16 +40,26 @@ def recover(shop: Shop) -> None:
         over = shop.stores.spool.outcome(running.job.id)
         if over is not None:
             _apart(f"job {running.job.id}", lambda: close_over(running.job, over.outcome, shop), shop)  # noqa: B023
-    live = frozenset(running.lease_token for running in shop.stores.spool.running())
-    _apart("accounting", lambda: adopt(shop), shop)
-    closed = close_orphans(shop, cutoff, live)
-    if closed:
-        shop.listener.tell(Recovered("open attempts", closed))
+    _apart("accounting", lambda: _close_attempts(shop), shop)
     for key in project_keys(shop):
         _apart(f"project {key}", lambda: recover_project(key, shop), shop)  # noqa: B023
     swept = sum(sweep(shop.volume, folder, shop.clock.now()) for folder in _swept_folders(shop))
     if swept:
         shop.listener.tell(Recovered("staged leftovers", swept))
+
+
+def _close_attempts(shop: Shop) -> None:
+    """Take over another worker's attempts, and close what nobody owns; the spool is recovered by now."""
+    for closed in (adopt_all(shop), close_orphans(shop)):
+        for what, count in (
+            ("adopted attempts", closed.adopted),
+            ("cancelled attempts", closed.cancelled),
+            ("settled attempts", closed.settled),
+            ("unknown attempts", closed.unknown),
+            ("corrected attempts", closed.corrected),
+        ):
+            if count:
+                shop.listener.tell(Recovered(what, count))
 
 
 def recover_project(key: ProjectKey, shop: Shop) -> None:
