@@ -13,7 +13,7 @@ from curator.model.event import Rebased
 from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.ports import Class
-from curator.model.times import day_of, ms_of, next_midnight
+from curator.model.times import next_midnight
 from curator.workflow.attempt import Missed, NotSent, Proposal, Spent, attempt
 from curator.workflow.base import take_base
 from curator.workflow.ending import Ended, Interrupted, OverBudget, Waits
@@ -61,14 +61,8 @@ def decide(claim: Claim, memory: ProjectStore, shop: Shop) -> tuple[Decision, Cl
 
 
 def attempts_of(job: Job, shop: Shop) -> tuple[Seen, ...]:
-    """Return all attempts of a job, from the day of its acceptance on."""
-    acceptance = shop.stores.jobs.find(job.id)
-    # An adopted attempt may be older than our acceptance; its day stands in the journal all the same.
-    since = Day("0000-00-00") if acceptance is None else Day(day_of(ms_of(acceptance.accepted_at) - _ADOPTED_MS))
-    return shop.stores.attempts.of_job(job.id, since)
-
-
-_ADOPTED_MS = 2 * 86_400_000
+    """Return all attempts of a job, of every day: a clock that jumped must not hide a call that was paid for."""
+    return shop.stores.attempts.of_job(job.id, Day("0000-00-00"))
 
 
 def base_digest_of(job: Job, result_attempts: tuple[Seen, ...], attempt_id: str) -> Digest:
@@ -107,9 +101,7 @@ def _ask(claim: Claim, base: Judged, count: Tally, shop: Shop) -> Undecided | No
             return _after(code, kind, retry_after_ms, count, claim, shop)
 
 
-def _after(
-    code: str, kind: Class, retry_after_ms: int | None, count: Tally, claim: Claim, shop: Shop
-) -> Undecided:
+def _after(code: str, kind: Class, retry_after_ms: int | None, count: Tally, claim: Claim, shop: Shop) -> Undecided:
     now, failures = shop.clock.now(), count.failures + 1
     if kind is Class.STOPPED or (kind is Class.RETRY and shop.stop.is_set()):
         return Interrupted()
