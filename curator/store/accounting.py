@@ -10,6 +10,7 @@ CRASH      An identity without its attempt, or a day that lags behind the journa
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import TYPE_CHECKING, Final, assert_never
 
 from curator.durable.lock import protocol_domain
@@ -86,6 +87,17 @@ class Look:
     stamp: Stamp | None
 
 
+class Pace:
+    """When the projection may run again, and what it has said: so that it costs little however busy a day is."""
+
+    def __init__(self) -> None:
+        """Begin without a pause and with nothing said."""
+        self.mutex = threading.Lock()
+        self.due_ms = 0
+        self.said: dict[Day, dict[AttemptId, Attempt]] = {}
+        self.open_days: set[Day] = set()
+
+
 class AccountingStore:
     """The protocol's accounting of one agent folder."""
 
@@ -96,6 +108,7 @@ class AccountingStore:
         self._domain = protocol_domain("accounting", layout.accounting_lock)
         self._looks: dict[Day, Look] = {}
         self._acknowledged: dict[Day, Stamp | None] = {}
+        self.pace = Pace()
 
     def days(self) -> tuple[Day, ...]:
         """Return the UTC days that have a file. A name that is none is passed over."""
@@ -174,6 +187,10 @@ class AccountingStore:
     def legacy_budget(self) -> LegacyBudget | None:
         """Return the aggregate of a release older than the accounting."""
         return read_record(self._layout.legacy_budget, LegacyBudget, LEGACY_BUDGET_BYTES_MAX)
+
+    def path_of(self, day: Day) -> Path:
+        """Return where a day stands, for messages."""
+        return self._layout.days / day
 
     @property
     def legacy_path(self) -> Path:
