@@ -88,7 +88,7 @@ KINDS: Final = (
     _row("NUGET TOKEN", "oy2", r"{L}oy2[a-z0-9]{43}{R}", _is_mixed),
     _row("CRATES TOKEN", "cio", r"{L}cio[A-Za-z0-9]{32}{R}", _is_cased),
     _row("DOCKER TOKEN", "dckr_", r"{L}dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    _row("ARTIFACTORY TOKEN", "AKC", r"{L}AKC[A-Za-z0-9]{30,}", _is_cased),
+    _row("ARTIFACTORY TOKEN", "AKCp", r"{L}AKCp[A-Za-z0-9]{30,}", _is_cased),
     _row("ARTIFACTORY TOKEN", "AP", r"{L}AP[0-9A-F][A-Za-z0-9]{30,}", _is_cased),
     _row("ARTIFACTORY TOKEN", "cmVmdGtu", r"{L}cmVmdGtu[A-Za-z0-9]{40,}"),
     # Clouds.
@@ -199,7 +199,7 @@ KINDS: Final = (
     _row("PRIVATE KEY BODY",
          "b3BlbnNzaC1rZXktdjE IBAAKC BADANBgkqhkiG9w0BAQEFAASC MHcCAQEE MIGHAgEAMBMG MC4CAQAwBQYDK2Vw DBOBgkqhkiG9w0BBQ0w",
          r"{L}(?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{3,4}IBAAKC|MII[A-Za-z0-9+/]{3,5}BADANBgkqhkiG9w0BAQEFAASC|MHcCAQEE"
-         r"|MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw|MII[A-Za-z0-9+/]{2,3}DBOBgkqhkiG9w0BBQ0w)"
+         r"|MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw|MII[A-Za-z0-9+/]{2,3}DBOBgkqhkiG9w0BBQ0w)(?=[A-Za-z0-9+/]{20})"
          r"(?:[A-Za-z0-9+/=]{16,}+\s*+)*+(?:[A-Za-z0-9+/]{1,15}={1,2})?"),
 )  # fmt: skip
 """Most specific first: where two rows take the same place, the earlier one names it."""
