@@ -200,6 +200,6 @@ KINDS: Final = (
          "b3BlbnNzaC1rZXktdjE IBAAKC BADANBgkqhkiG9w0BAQEFAASC MHcCAQEE MIGHAgEAMBMG MC4CAQAwBQYDK2Vw DBOBgkqhkiG9w0BBQ0w",
          r"{L}(?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{3,4}IBAAKC|MII[A-Za-z0-9+/]{3,5}BADANBgkqhkiG9w0BAQEFAASC|MHcCAQEE"
          r"|MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw|MII[A-Za-z0-9+/]{2,3}DBOBgkqhkiG9w0BBQ0w)(?=[A-Za-z0-9+/]{20})"
-         r"(?:[A-Za-z0-9+/=]{16,}+\s*+)*+(?:[A-Za-z0-9+/]{1,15}={1,2})?"),
+         r"[A-Za-z0-9+/=]++(?:\s++(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/]{1,15}+={1,2}+))*+"),
 )  # fmt: skip
 """Most specific first: where two rows take the same place, the earlier one names it."""

@@ -145,9 +145,11 @@ _END: Final = re.compile(
 _TRUNCATED_BODY: Final = re.compile(
     r"(?:(?:\\{1,4}[nr]|[\s\"'+>|#,;\\])++"
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Subject|Encryption|Public-Lines|Private-Lines):[^\n\\]{0,200}+"
-    r"|[A-Za-z0-9+/]{16,}+={0,2}+|[A-Za-z0-9+/]{2,15}+={1,2}+|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9+/])|[A-Za-z0-9+/]{1,15}+(?=\s*+\Z)))*+",
+    r"|[A-Za-z0-9+/]{16,}+={0,2}+|[A-Za-z0-9+/]{2,15}+={1,2}+|=[A-Za-z0-9+/]{4}(?![A-Za-z0-9+/])))*+"
+    r"(?:(?<=[A-Za-z0-9+/]{16})(?:\\{1,4}[nr]|[\s\"'+>|#\\]){1,40}+[A-Za-z0-9+/]{1,15}+(?=[\s\"'}]{0,8}+\Z))?",
     re.ASCII,
 )
+"""What may follow a BEGIN whose END is missing: headers, whole lines of base64, and the rest of the last one."""
 
 
 def key_blocks(text: str) -> Iterator[Found]:
