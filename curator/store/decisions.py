@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish
-from curator.durable.read import list_names
+from curator.durable.read import list_names, stamp_of
 from curator.durable.records import read_record
 from curator.errors import InvalidRecordError
 from curator.model.decision import Decision, Evidence, ProviderResult
@@ -70,6 +70,10 @@ class DecisionStore:
         if decision is not None and decision.job.id != job_id:
             raise InvalidRecordError(path, "holds another job than its name says")
         return decision
+
+    def is_elected(self, job_id: JobId) -> bool:
+        """Tell whether a decision stands, without reading it."""
+        return stamp_of(self._layout.decision(job_id)) is not None
 
     def result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
         """Return one attempt's checkpoint."""

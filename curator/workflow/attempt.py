@@ -155,8 +155,8 @@ def _settle(
     if answer.provenance is None:
         shop.stores.attempts.advance(unknown_from(sent, now))
     else:
-        is_estimated = isinstance(answer, Answer) and answer.is_estimated
-        shop.stores.attempts.advance(settled_from(sent, now, answer.provenance, is_estimated=is_estimated))
+        settled = settled_from(sent, now, answer.provenance, is_estimated=answer.is_estimated)
+        shop.stores.attempts.advance(settled)
     project(shop, force=False)
     return Proposal(result) if missed is None else missed
 

@@ -7,14 +7,15 @@ evidence never overwrites newer memory. Across branches the oldest head goes fir
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from curator.errors import ConflictError
+from curator.errors import ConflictError, InvalidRecordError
 from curator.model.event import SetAside
 from curator.model.job import Acceptance
 from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.times import iso, ms_of
 from curator.store.spool.recovery import quarantine
+from curator.workflow.closing import answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -60,39 +61,62 @@ def line_up(shop: Shop, passed: Collection[JobId] = ()) -> Line:
 
 
 def take(shop: Shop, waiting: Waiting) -> Claim | None:
-    """Claim one head: stamp its authority first, then take it. None if somebody else was quicker."""
+    """Claim one head: stamp its authority first, then take it. None if somebody else was quicker.
+
+    A job whose id belonged to another job goes to the dead letters before anything is spent on it.
+    """
     job = waiting.record.job
-    assert shop.service.mode != "embedded"
-    acceptance = Acceptance(
-        job_id=job.id,
-        job_digest=job.digest,
-        authority=shop.service.mode,
-        accepted_at=iso(waiting.queued_ms),
-    )
-    try:
-        shop.stores.jobs.accept(acceptance)
-    except ConflictError:
-        path = shop.layout.queued / f"{job.id}.json"
-        moved = quarantine(shop.stores.spool, path, "another job had this id")
-        shop.listener.tell(SetAside(moved.name, moved.reason))
+    mode = shop.service.mode
+    assert mode != "embedded"
+    if not _accept(waiting, mode, shop):
+        _dead_letter(job, shop)
         return None
     return shop.stores.spool.claim(waiting, shop.worker_id)
 
 
+def _accept(waiting: Waiting, mode: Literal["shadow", "external"], shop: Shop) -> bool:
+    """Stamp a job at its first claim; tell whether its id is its own."""
+    job = waiting.record.job
+    closing = shop.stores.finished.find(job.id)
+    if closing is not None and closing.job_digest != job.digest:
+        return False
+    stamp = Acceptance(job_id=job.id, job_digest=job.digest, authority=mode, accepted_at=iso(waiting.queued_ms))
+    try:
+        shop.stores.jobs.accept(stamp)
+    except ConflictError:
+        return False
+    return True
+
+
+def _dead_letter(job: Job, shop: Shop) -> None:
+    moved = quarantine(shop.stores.spool, shop.layout.queued / f"{job.id}.json", "another job had this id")
+    shop.listener.tell(SetAside(moved.name, moved.reason))
+    if shop.service.mode == "external":
+        answer(job, "failed", ("Another review had this id; this one was set aside.",), shop)
+
+
 def accepted_ms(shop: Shop, waiting: Waiting) -> int:
     """Return since when a job waits: what its first claim recorded wins over any later writing of its file."""
-    if waiting.record.next_attempt > 1:
-        acceptance = shop.stores.jobs.find(waiting.record.job.id)
-        if acceptance is not None:
-            return ms_of(acceptance.accepted_at)
-    return waiting.queued_ms
+    acceptance = _acceptance(waiting, shop)
+    return waiting.queued_ms if acceptance is None else ms_of(acceptance.accepted_at)
+
+
+def _acceptance(waiting: Waiting, shop: Shop) -> Acceptance | None:
+    """Return what a job's first claim recorded; only a later claim can find anything, so only then it is looked for."""
+    if waiting.record.next_attempt == 1:
+        return None
+    try:
+        return shop.stores.jobs.find(waiting.record.job.id)
+    except InvalidRecordError:
+        # Its turn will name the damage; the queue's order does not depend on one record.
+        return None
 
 
 def _may_run(shop: Shop, waiting: Waiting) -> bool:
     """Tell whether the mode in force may take a job: one that was begun for the real memory waits out shadow mode."""
-    if shop.service.mode != "shadow" or waiting.record.next_attempt == 1:
+    if shop.service.mode != "shadow":
         return True
-    acceptance = shop.stores.jobs.find(waiting.record.job.id)
+    acceptance = _acceptance(waiting, shop)
     return acceptance is None or acceptance.authority == "shadow"
 
 

@@ -60,36 +60,34 @@ def close_over(job: Job, outcome: Outcome, shop: Shop) -> None:
     shop.stores.spool.retire(job.id)
 
 
-def answer_over(job: Job, closing: Closing, shop: Shop) -> None:
-    """Answer whoever waits for a job that was over before it was queued again, and let its name go."""
-    if closing.authority == "external":
-        receipt = shop.memory(job.project_key, "external").receipt(job.id)
-        status: FeedbackStatus = closing.status if receipt is None else receipt.status
-        messages = (closing.failure_code or "This was reviewed before.",) if receipt is None else receipt.messages
-        _answer(job, status, messages, shop)
+def answer_over(job: Job, shop: Shop) -> bool:
+    """Answer whoever waits for a job that was over before it was queued again, and let its name go.
+
+    Tells whether it was over: a closing record says so, or a receipt of another worker whose decision is gone.
+    """
+    closing = shop.stores.finished.find(job.id)
+    authority = authority_of(job, shop) if closing is None else closing.authority
+    receipt = shop.memory(job.project_key, authority).receipt(job.id)
+    is_over = closing is not None or (receipt is not None and shop.stores.decisions.find(job.id) is None)
+    if not is_over or (receipt is not None and receipt.job_digest != job.digest):
+        return False
+    if authority == "external":
+        if receipt is not None:
+            answer(job, receipt.status, receipt.messages, shop)
+        elif closing is not None:
+            answer(job, closing.status, (closing.failure_code or "This was reviewed before.",), shop)
     shop.stores.spool.retire(job.id)
+    return True
 
 
 def answer_failed(job: Job, outcome: Failed, shop: Shop) -> None:
     """Tell whoever waits that the job failed. A card that stands was first, and wins."""
     if authority_of(job, shop) == "external":
-        _answer(job, "failed", (outcome.error.message,), shop)
+        answer(job, "failed", (outcome.error.message,), shop)
 
 
-def cancel_job(shop: Shop, job_id: JobId) -> None:
-    """End a waiting or held job, on a person's word: closed as failed, kept for a retry."""
-    spool = shop.stores.spool
-    if spool.held_one(job_id) is not None:
-        spool.release(job_id)
-    waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
-    claim = None if waiting is None else spool.claim(waiting, shop.worker_id)
-    if claim is None:
-        fact = f"{job_id} does not wait in the queue"
-        raise NotFoundError(fact)
-    close_failed(claim, "cancelled", shop)
-
-
-def _answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: Shop) -> None:
+def answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: Shop) -> None:
+    """Publish a card without changes, if somebody waits for exactly this job and has none yet."""
     mailbox = shop.mailbox(job.project_key)
     try:
         pending = mailbox.pending(job.id)
@@ -108,6 +106,19 @@ def _answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: S
     except (ConflictError, InvalidRecordError, StorageError) as error:
         # The job is over whatever becomes of its card; the mailbox is repaired at the next start.
         shop.listener.tell(Stopped(f"mailbox of {job.project_key}", error.code, error.fact, error.remedy))
+
+
+def cancel_job(shop: Shop, job_id: JobId) -> None:
+    """End a waiting or held job, on a person's word: closed as failed, kept for a retry."""
+    spool = shop.stores.spool
+    if spool.held_one(job_id) is not None:
+        spool.release(job_id)
+    waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
+    claim = None if waiting is None else spool.claim(waiting, shop.worker_id)
+    if claim is None:
+        fact = f"{job_id} does not wait in the queue"
+        raise NotFoundError(fact)
+    close_failed(claim, "cancelled", shop)
 
 
 def _final_failure(claim: Claim, code: str, shop: Shop) -> Failed:

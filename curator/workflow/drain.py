@@ -18,12 +18,15 @@ from curator.workflow.retry import wait_ms
 from curator.workflow.review_job import review_job
 
 if TYPE_CHECKING:
+    from curator.model.heartbeat import WorkerState
     from curator.model.ids import JobId
-    from curator.store.spool import Claim
+    from curator.store.spool import Claim, Waiting
     from curator.workflow.shop import Shop
 
 WAIT_MS_MAX: Final = 120_000
 """The longest back-off that `--wait` sits through."""
+
+_REVIEWER_BLOCKS: Final = frozenset({"auth_unavailable", "model_not_found", "model_registry_invalid"})
 
 
 class Sleeper(Protocol):
@@ -36,7 +39,7 @@ class Sleeper(Protocol):
 class Pulse(Protocol):
     """Somebody who tells Pi what the worker does."""
 
-    def note(self, state: str, job_id: JobId | None = None, attempt: int | None = None) -> None:
+    def note(self, state: WorkerState, job_id: JobId | None = None, attempt: int | None = None) -> None:
         """Say what is being done now."""
 
 
@@ -69,18 +72,21 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
 
     Raises `StorageError` when the disk fails; then nothing accepted is lost, and the claim returns by its lease.
     """
-    count, turns = _Count(), 0
+    count, turns, is_blocked = _Count(), 0, False
     passed: set[JobId] = set()
     while not shop.stop.is_set() and (limit is None or turns < limit):
         line = line_up(shop, passed)
-        if not line.ready:
+        # While nobody can be asked, a job that needs nobody can still be finished.
+        decided = shop.stores.decisions.is_elected
+        waiting = next((each for each in line.ready if not is_blocked or decided(each.record.job.id)), None)
+        if waiting is None:
             now = shop.clock.now()
-            if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX:
+            if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or line.ready:
                 break
             sleeper.sleep(max(1, line.next_at - now))
+            is_blocked = False
             continue
-        waiting = line.ready[0]
-        claim = take(shop, waiting)
+        claim = _take(waiting, shop)
         if claim is None:
             passed.add(waiting.record.job.id)
             continue
@@ -90,13 +96,26 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         ending = _turn(claim, shop)
         count.of(ending)
         _tell(claim, ending, shop, pulse)
-        if isinstance(ending, OverBudget):
-            # The other jobs would ask the same reviewer under the same limits.
-            break
+        is_blocked = is_blocked or _blocks_all(ending)
     queued, _ = shop.stores.spool.counts()
     drained = event.Drained(**dataclasses.asdict(count), left=queued)
     shop.listener.tell(drained)
     return drained
+
+
+def _take(waiting: Waiting, shop: Shop) -> Claim | None:
+    try:
+        return take(shop, waiting)
+    except StorageError:
+        raise
+    except CuratorError as error:
+        shop.listener.tell(event.Stopped(f"job {waiting.record.job.id}", error.code, error.fact, error.remedy))
+        return None
+
+
+def _blocks_all(ending: Ending) -> bool:
+    """Tell whether every other job would meet the same: they ask the same reviewer under the same limits."""
+    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in _REVIEWER_BLOCKS)
 
 
 def _turn(claim: Claim, shop: Shop) -> Ending:

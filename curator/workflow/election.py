@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from curator.errors import ReviewerSetupError
-from curator.model.event import Rebased
+from curator.model.event import Rebased, Stopped
 from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.ports import Class
@@ -89,6 +89,7 @@ def _ask(claim: Claim, base: Judged, count: Tally, shop: Shop) -> Undecided | No
     try:
         attempted = attempt(claim, base, count, shop)
     except ReviewerSetupError as error:
+        shop.listener.tell(Stopped("reviewer", error.setup_code, error.fact, error.remedy))
         return Waits(error.setup_code, shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt))
     match attempted:
         case Proposal():

@@ -18,6 +18,7 @@ from curator.store.spool import recover as recover_spool
 from curator.workflow.admission import roll_forward
 from curator.workflow.adoption import adopt_all, close_orphans
 from curator.workflow.closing import answer_failed, answer_over, close_over
+from curator.workflow.projection import project_days
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,8 @@ def _close_attempts(shop: Shop) -> None:
         ):
             if count:
                 shop.listener.tell(Recovered(what, count))
+        # Only today's day is projected on the way; what was closed on an older one is told here.
+        project_days(shop, closed.days)
 
 
 def recover_project(key: ProjectKey, shop: Shop) -> None:
@@ -107,8 +110,8 @@ def _answer_late(key: ProjectKey, job_id: JobId, shop: Shop) -> None:
         return
     if isinstance(over.outcome, Failed):
         answer_failed(job, over.outcome, shop)
-    elif (closing := shop.stores.finished.find(job_id)) is not None:
-        answer_over(job, closing, shop)
+    else:
+        answer_over(job, shop)
 
 
 def _swept_folders(shop: Shop) -> tuple[Path, ...]:

@@ -32,10 +32,8 @@ def review_job(claim: Claim, shop: Shop) -> Ending:
 
 
 def _review(claim: Claim, shop: Shop) -> Ending:
-    closing = shop.stores.finished.find(claim.job.id)
-    if closing is not None and closing.job_digest == claim.job.digest:
-        # It is over: an old queue entry came back. Nothing is asked, nothing gets a second outcome.
-        answer_over(claim.job, closing, shop)
+    if answer_over(claim.job, shop):
+        # An old queue entry came back. Nothing is asked, nothing gets a second outcome.
         return Applied(None, None)
     memory = open_memory(claim.job, shop)
     decided, claim = decide(claim, memory, shop)
