@@ -1,0 +1,111 @@
+"""The command `curator`: its groups, and how it ends.
+
+Every expected failure becomes one line on stderr and an exit status of its own: 0 done, 1 a defect, 2 a wrong command
+line, 65 a bad record, 66 not found, 74 the disk, 75 busy, 78 configuration, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from curator import __version__
+from curator.cli import authority, config, demo, enqueue, jobs, memory, review, status
+from curator.cli.page import say, warn
+from curator.errors import CuratorError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED: Final = 130
+_STORAGE: Final = 74
+_DEFAULTS: Final = {"jobs": "list", "memory": "show", "config": "check", "authority": "show"}
+"""What a group does when only the group is named."""
+
+app = typer.Typer(
+    name="curator",
+    help="Reviews what was said in Pi, the coding agent, and keeps what is worth remembering in the project's memory.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for group in (review, enqueue, status, demo):
+    group.register(app)
+app.add_typer(jobs.app, name="jobs")
+app.add_typer(memory.app, name="memory")
+app.add_typer(config.app, name="config")
+app.add_typer(authority.app, name="authority")
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        say(f"curator {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Show the help where no command is named."""
+    del version
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
+def run() -> None:
+    """Run the command line of this process, and exit."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line, and return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot spell a character shows its code; a review does not end for that.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a process starts with text files
+    try:
+        status = _invoke(_with_default(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough. Nobody is left to complain to, not even when the interpreter flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _invoke(arguments: list[str]) -> int:
+    try:
+        status: object = app(arguments, prog_name="curator", standalone_mode=False)
+    except CuratorError as error:
+        warn(str(error))
+        return error.exit_status
+    except typer.Abort:
+        warn("interrupted")
+        return INTERRUPTED
+    except typer.TyperException as error:
+        context: object = getattr(error, "ctx", None)
+        command = context.command_path if isinstance(context, typer.Context) else "curator"
+        warn(f"{error.format_message().rstrip('.')}. See `{command} --help`")
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # A path that a person gave and the system denies; what we write ourselves says so with its own error.
+        warn(f"{error.filename or 'the system'}: {error.strerror}. Check the path and its permissions")
+        return _STORAGE
+    return status if isinstance(status, int) else 0
+
+
+def _with_default(arguments: Sequence[str]) -> list[str]:
+    """Put in what a group does by itself: `curator jobs --json` lists."""
+    head, rest = list(arguments[:1]), list(arguments[1:])
+    names_only_group = bool(head) and head[0] in _DEFAULTS and not {"-h", "--help"}.intersection(rest)
+    if names_only_group and (not rest or rest[0].startswith("-")):
+        return [*head, _DEFAULTS[head[0]], *rest]
+    return [*head, *rest]
