@@ -15,7 +15,7 @@ from curator.durable.layout import Layout
 from curator.durable.probe import probe
 from curator.durable.publish import ensure_directory
 from curator.durable.volume import Volume
-from curator.errors import BusyError, UsageError
+from curator.errors import BusyError, ReviewerSetupError, UsageError
 from curator.model import event
 from curator.model.ids import WORKER_ID_PATTERN, ProjectKey, WorkerId
 from curator.pi.project import find_agent_dir
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curator.durable.probe import Probe
-    from curator.model.ports import Chance, Clock, Listener, Reviewer, Stop
-    from curator.model.settings import CuratorSettings, ServiceSettings
+    from curator.model.ports import Answer, Brief, CallFailure, Chance, Clock, Listener, Prepared, Reviewer, Stop
+    from curator.model.settings import CuratorSettings, ReviewerProfile, ServiceSettings
 
 PREFIX: Final = "curator:"
 """Every worker id of ours begins so: it tells us apart from another worker of the protocol."""
@@ -131,7 +131,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
         ),
         service=service,
         settings=settings,
-        reviewer=reviewer or reviewer_for(service.reviewer, layout.agent, time, environ),
+        reviewer=reviewer or _reviewer(service.reviewer, layout, time, environ),
         worker_id=worker_id_of(worker_id),
     )
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
@@ -146,6 +146,23 @@ def worker_id_of(given: str | None) -> WorkerId:
     if not WORKER_ID_PATTERN.fullmatch(name):
         raise UsageError("the worker id may hold letters, digits, dots, underscores, colons and hyphens, 120 at most")
     return WorkerId(name)
+
+
+def _reviewer(profile: ReviewerProfile | None, layout: Layout, clock: Clock, environ: Mapping[str, str]) -> Reviewer:
+    return _NoReviewer() if profile is None else reviewer_for(profile, layout.agent, clock, environ)
+
+
+class _NoReviewer:
+    """Stands in where service.json names no reviewer: every job waits for one."""
+
+    def prepare(self, brief: Brief) -> Prepared:
+        del brief
+        raise ReviewerSetupError(
+            "model_not_found", "service.json names no reviewer", remedy="Run `curator config init --force`"
+        )
+
+    def ask(self, prepared: Prepared, stop: Stop) -> Answer | CallFailure:
+        raise AssertionError("nothing was prepared", prepared, stop)
 
 
 class _Sleeper:
