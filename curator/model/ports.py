@@ -97,6 +97,8 @@ class Answer:
 
     text: str
     provenance: Provenance
+    is_estimated: bool = False
+    """The provider did not tell its usage: zero stands in the provenance, and the attempt is charged at its hold."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ class CallFailure:
     message: str
     provenance: Provenance | None = None
     retry_after_ms: int | None = None
+    is_estimated: bool = False
+    """As for an answer: whole, but without a word on usage."""
 
 
 class Reviewer(Protocol):
