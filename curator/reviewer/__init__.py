@@ -1,0 +1,1 @@
+"""Proposals without tools: the prompt, the answer's parsing, and whoever is asked."""
