@@ -1,0 +1,68 @@
+"""What a status means for the job, and how long a provider asks to wait."""
+
+import pytest
+
+from curator.model.ports import Class
+from curator.model.times import DAY_MS, iso, ms_of
+from curator.reviewer.failures import failure_of_status, read_retry_after
+
+NOW = ms_of("2026-10-21T07:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (401, "auth_unavailable", Class.CONFIGURATION),
+        (402, "auth_unavailable", Class.CONFIGURATION),
+        (403, "auth_unavailable", Class.CONFIGURATION),
+        (407, "auth_unavailable", Class.CONFIGURATION),
+        (404, "model_not_found", Class.CONFIGURATION),
+        (410, "model_not_found", Class.CONFIGURATION),
+        (302, "model_registry_invalid", Class.CONFIGURATION),
+        (408, "provider_error", Class.RETRY),
+        (409, "provider_error", Class.RETRY),
+        (429, "provider_error", Class.RETRY),
+        (500, "provider_error", Class.RETRY),
+        (503, "provider_error", Class.RETRY),
+        (529, "provider_error", Class.RETRY),
+        (400, "provider_error", Class.TERMINAL),
+        (413, "provider_error", Class.TERMINAL),
+        (422, "provider_error", Class.TERMINAL),
+    ],
+)
+def test_a_status_tells_what_may_be_done(status: int, code: str, kind: Class) -> None:
+    failure = failure_of_status(status, "m", None)
+    assert (failure.code, failure.kind) == (code, kind)
+    assert str(status) in failure.message
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "value", "wait"),
+    [
+        (None, "7", 7_000),
+        (None, " 0.25 ", 250),
+        ("1500", "7", 1_500),
+        ("soon", "7", 7_000),
+        (None, "Wed, 21 Oct 2026 07:28:00 GMT", 28 * 60_000),
+        (None, "Wed, 21 Oct 2026 07:28:00", 28 * 60_000),
+        (None, "Mon, 01 Jan 2001 00:00:00 GMT", None),
+        (None, "Fri, 31 Dec 9999 23:59:59 GMT", DAY_MS),
+        (None, "999999999", DAY_MS),
+        (None, "9" * 400, None),
+        (None, "2abc", None),
+        (None, "-5", None),
+        (None, "0", None),
+        (None, "٧", None),
+        (None, "", None),
+        (None, None, None),
+    ],
+)  # fmt: skip
+def test_a_wish_to_wait_is_honoured_capped_or_ignored(
+    milliseconds: str | None, value: str | None, wait: int | None
+) -> None:
+    assert read_retry_after(milliseconds, value, NOW) == wait
+
+
+def test_the_wait_counts_from_now() -> None:
+    assert read_retry_after(None, "Wed, 21 Oct 2026 07:28:00 GMT", ms_of("2026-10-21T07:27:59.000Z")) == 1_000
+    assert iso(NOW) == "2026-10-21T07:00:00.000Z"
