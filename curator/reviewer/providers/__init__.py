@@ -1,0 +1,1 @@
+"""Whoever can be asked: the embedded rules, and models behind an API."""
