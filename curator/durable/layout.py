@@ -156,8 +156,8 @@ class Layout:
 
     @property
     def attempts_lock(self) -> Path:
-        """Guards limits; names need no lock."""
-        return self.own / "attempts.lock"
+        """Guards limits; names need no lock. Held by the kernel, so the file stays, and no sweep takes it for a leftover."""
+        return self.own / "attempts.guard"
 
     @property
     def jobs(self) -> Path:
