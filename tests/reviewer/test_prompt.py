@@ -11,9 +11,12 @@ from tests.briefs import AT, brief, entry, memory
 TALK = "USER: We deploy with make ship.\n\nASSISTANT: Noted."
 
 
-def user_prompt(*texts: str, **more: str | int | bool | None) -> str:
-    made = brief(TALK, memory(*texts), **more)  # type: ignore[arg-type]
-    return build_prompts(made)[1]
+def user_prompt(*texts: str, max_chars: int = 6_000) -> str:
+    return build_prompts(brief(TALK, memory(*texts), max_chars=max_chars))[1]
+
+
+def retry_prompt(code: str | None) -> str:
+    return build_prompts(brief(TALK, attempt=2, last_failure_code=code))[1]
 
 
 def test_the_first_message_says_who_reads_and_that_evidence_is_no_instruction() -> None:
@@ -94,16 +97,16 @@ def test_a_smaller_memory_has_smaller_limits() -> None:
     ],
 )
 def test_a_retry_says_truthfully_what_went_wrong(code: str, words: str) -> None:
-    assert words in user_prompt(attempt=2, last_failure_code=code)
+    assert words in retry_prompt(code)
 
 
 @pytest.mark.parametrize("code", [None, "provider_error", "model_timeout", "auth_unavailable"])
 def test_a_retry_blames_no_answer_that_never_was(code: str | None) -> None:
-    assert "Before you begin" not in user_prompt(attempt=2, last_failure_code=code)
+    assert "Before you begin" not in retry_prompt(code)
 
 
 def test_the_last_attempt_prefers_nothing_to_a_doubt() -> None:
-    assert 'answer {"operations": []}' in user_prompt(is_final=True)
+    assert 'answer {"operations": []}' in build_prompts(brief(TALK, is_final=True))[1]
 
 
 def test_the_largest_evidence_still_makes_a_prompt() -> None:

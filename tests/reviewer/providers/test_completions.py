@@ -406,4 +406,4 @@ def test_the_client_is_not_loaded_before_the_first_call() -> None:
         "heavy = {'openai', 'httpx2', 'pydantic', 'asyncio'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
