@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, assert_never
 
 from curator.model.ids import EntryId
-from curator.model.limits import BRANCH_ENTRIES_MAX, OPERATIONS_MAX
+from curator.model.limits import BRANCH_ENTRIES_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX
 from curator.model.memory import Branch, Entry
 from curator.model.proposal import Add, Assess, Merge, Operation, Remove, Replace
 
@@ -34,14 +34,16 @@ class Applied:
 
 
 def apply(branch: Branch, operations: Sequence[Operation], now: str, new_ids: Sequence[str]) -> Applied:
-    """Return the branch with the operations applied in order; `new_ids` has one id for each operation.
+    """Return the branch with the operations applied in order; `new_ids` has an id for each operation, used by an add.
 
-    A replace or an assess counts as a change even if it says the same. Raises `InapplicableError` for an unknown entry
-    or a text that another entry has already.
+    A replace or an assess counts as a change even if it says the same; beyond four operations none is looked at, as in
+    the protocol. Raises `InapplicableError` for an unknown entry, a text that another entry has already, or a taken id.
     """
+    operations = operations[:OPERATIONS_MAX]
+    assert len(new_ids) >= len(operations), "each operation may need an id"
     messages: list[str] = []
     entries = branch.entries
-    for number, (operation, new_id) in enumerate(zip(operations[:OPERATIONS_MAX], new_ids, strict=False), start=1):
+    for number, (operation, new_id) in enumerate(zip(operations, new_ids, strict=False), start=1):
         after, message = _apply_one(entries, operation, number, now, EntryId(new_id))
         messages.append(message)
         entries = after
@@ -53,7 +55,8 @@ def apply(branch: Branch, operations: Sequence[Operation], now: str, new_ids: Se
 
 def capacity_fault(before: Branch, after: Branch, max_chars: int) -> str | None:
     """Return the capacity rule that a change breaks, in words, or None (interop.md 7.5)."""
-    hard, target = max_chars, max_chars * 3 // 4
+    hard = min(max_chars, MEMORY_CHARS_MAX)
+    target = hard * 3 // 4
     if len(after.entries) > BRANCH_ENTRIES_MAX:
         return f"memory would hold more than {BRANCH_ENTRIES_MAX} entries"
     if after.chars > hard:
@@ -70,7 +73,7 @@ def _apply_one(
 ) -> tuple[tuple[Entry, ...], str]:
     match operation:
         case Add():
-            return _add(entries, operation, now, new_id)
+            return _add(entries, operation, number, now, new_id)
         case Replace(entry_id=entry_id):
             at = _find(entries, entry_id, number)
             _refuse_twin(entries, {entry_id}, operation.content, number)
@@ -88,9 +91,13 @@ def _apply_one(
             assert_never(operation)
 
 
-def _add(entries: tuple[Entry, ...], operation: Add, now: str, new_id: EntryId) -> tuple[tuple[Entry, ...], str]:
+def _add(
+    entries: tuple[Entry, ...], operation: Add, number: int, now: str, new_id: EntryId
+) -> tuple[tuple[Entry, ...], str]:
     if any(entry.text == operation.content for entry in entries):
         return entries, "Memory holds this already."
+    if any(entry.id == new_id for entry in entries):
+        raise InapplicableError(number, "drew an id that is taken")
     added = Entry(
         id=new_id,
         text=operation.content,

@@ -14,11 +14,11 @@ from curator.admission.apply import InapplicableError, apply, capacity_fault
 from curator.model.decision import Evidence, Span
 from curator.model.digest import digest_of_text
 from curator.model.ids import ENTRY_ID_PATTERN, SAFE_ID_PATTERN
-from curator.model.limits import ENTRY_CHARS_MAX, MERGE_IDS_MAX
+from curator.model.limits import ENTRY_CHARS_MAX, MERGE_IDS_MAX, MERGE_IDS_MIN, OPERATIONS_MAX
 from curator.model.proposal import Add, Assess, Merge, Operation, Proposed, Remove, Replace
 from curator.model.record import u16_len
-from curator.model.redaction import contains_secret
-from curator.model.text import TextFault, is_sanitized, memory_text_fault, normalize_memory_text
+from curator.model.redaction import find_secrets
+from curator.model.text import TextFault, is_sanitized, js_trim, memory_text_fault, normalize_memory_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,34 +61,35 @@ def screen(proposed: Sequence[Proposed], brief: Brief, *, require_evidence: bool
     """Hold a parsed answer to the rules, against the branch that the attempt judges (interop.md 7.3).
 
     Unsafe or inapplicable content refuses the whole, to be tried again; a secret, a quote that the transcript does not
-    have, or a shape that the store does not hold drops that one operation. On the final attempt what is only too long
-    or too much becomes an empty proposal instead.
+    have, or a shape that the store does not hold drops that one operation: asking again would only cost another call.
+    On the final attempt what is only too long or too much becomes an empty proposal instead.
     """
-    empty = Screened((), (), ())
     kept: list[tuple[Operation, Span | None]] = []
     messages: list[str] = []
     for number, each in enumerate(proposed, start=1):
         operation = _normalized(each.operation)
-        fault = None if (text := _content(operation)) is None else memory_text_fault(text, ENTRY_CHARS_MAX)
-        if fault is TextFault.TOO_LONG and brief.is_final:
-            return empty
-        if fault is not None:
-            return Refusal(f"operation {number}: {fault.value}")
         span = _span(each.quote, brief.job.transcript, len(kept))
         dropped = _drop_reason(operation, each.quote, span, require_evidence=require_evidence)
-        if dropped is None:
-            kept.append((operation, span))
-        else:
-            messages.append(f"operation {number}: {dropped}")
+        if dropped is not None:
+            messages.append(f"Dropped: operation {number}: {dropped}.")
+            continue
+        fault = _text_fault(operation)
+        if fault is TextFault.TOO_LONG and brief.is_final:
+            return Screened((), (), (*messages, f"Nothing was proposed: operation {number}: {fault.value}."))
+        if fault is not None:
+            return Refusal(f"operation {number}: {fault.value}")
+        kept.append((operation, span))
     operations = tuple(operation for operation, _ in kept)
     try:
-        after = apply(brief.base, operations, _PROJECTED, [f"new-{index}" for index in range(len(operations))]).branch
+        after = apply(brief.base, operations, _PROJECTED, [f"new:{index}" for index in range(len(operations))]).branch
     except InapplicableError as error:
         return Refusal(str(error))
     violated = capacity_fault(brief.base, after, brief.job.max_chars)
-    if violated is not None:
-        return empty if brief.is_final else Refusal(violated)
-    return Screened(operations, tuple(span for _, span in kept if span is not None), tuple(messages))
+    if violated is None:
+        return Screened(operations, tuple(span for _, span in kept if span is not None), tuple(messages))
+    if brief.is_final:
+        return Screened((), (), (*messages, f"Nothing was proposed: {violated}."))
+    return Refusal(violated)
 
 
 def recheck(  # noqa: PLR0913 - each is one of the nine questions' grounds
@@ -103,6 +104,7 @@ def recheck(  # noqa: PLR0913 - each is one of the nine questions' grounds
     new_ids: Sequence[str],
 ) -> Resolved:
     """Decide what an elected proposal does to the branch as it stands; call it under the project's lock."""
+    operations = [_normalized(operation) for operation in operations[:OPERATIONS_MAX]]
     if not is_at_base:
         return Resolved("stale", ("Memory changed while this was reviewed; nothing was changed.",), branch)
     refused = _refusals(job, operations, evidence, require_evidence=require_evidence)
@@ -123,41 +125,60 @@ def recheck(  # noqa: PLR0913 - each is one of the nine questions' grounds
 def _refusals(
     job: Job, operations: Sequence[Operation], evidence: Evidence | None, *, require_evidence: bool
 ) -> tuple[str, ...]:
-    spans = {} if evidence is None else {span.operation: span for span in evidence.spans}
     found: list[str] = []
     for index, operation in enumerate(operations):
-        text = _content(operation)
-        fault = None if text is None else memory_text_fault(text, ENTRY_CHARS_MAX)
-        if fault is not None:
-            found.append(f"Refused: operation {index + 1}: {fault.value}.")
-            continue
-        span = spans.get(index)
-        if span is not None and not _stands(span, job.transcript):
-            found.append(f"Refused: operation {index + 1}: its evidence is not in the transcript.")
-        elif span is None and require_evidence:
-            found.append(f"Refused: operation {index + 1}: it names no evidence.")
-        elif (reason := _shape_fault(operation)) is not None:
+        fault = _text_fault(operation)
+        reason = (
+            _shape_fault(operation)
+            or (None if fault is None else fault.value)
+            or _evidence_fault(index, evidence, job.transcript, require_evidence=require_evidence)
+        )
+        if reason is not None:
             found.append(f"Refused: operation {index + 1}: {reason}.")
     return tuple(found)
 
 
+def _evidence_fault(index: int, evidence: Evidence | None, transcript: str, *, require_evidence: bool) -> str | None:
+    """Return what is wrong with an operation's evidence.
+
+    Each result of ours has its evidence beside it, published first. Where there is none, the proposal is another
+    worker's, which could not be asked for any: the protocol would apply it, and so do we.
+    """
+    if evidence is None:
+        return None
+    span = next((span for span in evidence.spans if span.operation == index), None)
+    if span is None:
+        return "it names no evidence" if require_evidence else None
+    return None if _stands(span, transcript) else "its evidence is not in the transcript"
+
+
 def _drop_reason(operation: Operation, quote: str | None, span: Span | None, *, require_evidence: bool) -> str | None:
-    if quote and span is None:
+    """Return why this operation alone is dropped from an answer."""
+    if _has_quote(quote) and span is None:
         return "its quote is not in the transcript"
     if span is None and require_evidence:
         return "it names no evidence"
     return _shape_fault(operation)
 
 
+def _text_fault(operation: Operation) -> TextFault | None:
+    text = _content(operation)
+    return None if text is None else memory_text_fault(text, ENTRY_CHARS_MAX)
+
+
 def _shape_fault(operation: Operation) -> str | None:
     """Return why the store may not take an operation that the wire allows (W18), or that holds a secret (W29)."""
     text = _content(operation)
-    if text is not None and contains_secret(text):
+    if text is not None and (secrets := find_secrets(text)):
+        return f"it holds what looks like a secret ({secrets[0].kind.lower()})"
+    if text is not None and _text_fault(operation) is TextFault.SECRET:
         return "it holds what looks like a secret"
     if text is not None and not is_sanitized(text):
         return "it holds characters that memory does not keep"
-    if isinstance(operation, Merge) and len(operation.entry_ids) > MERGE_IDS_MAX:
-        return f"it merges more than {MERGE_IDS_MAX} entries"
+    if isinstance(operation, Merge) and not MERGE_IDS_MIN <= len(operation.entry_ids) <= MERGE_IDS_MAX:
+        return f"it merges fewer than {MERGE_IDS_MIN} or more than {MERGE_IDS_MAX} entries"
+    if len(set(_targets(operation))) != len(_targets(operation)):
+        return "it names an entry twice"
     if not all(ENTRY_ID_PATTERN.fullmatch(each) and SAFE_ID_PATTERN.fullmatch(each) for each in _targets(operation)):
         return "it names an entry by an id that cannot be stored"
     return None
@@ -185,7 +206,7 @@ def _targets(operation: Operation) -> tuple[str, ...]:
 
 def _span(quote: str | None, transcript: str, operation: int) -> Span | None:
     """Return where a quote stands in the transcript, exactly; None where it does not, or where there is none."""
-    if not quote:
+    if quote is None or not _has_quote(quote):
         return None
     exact = unicodedata.normalize("NFC", quote)
     at = transcript.find(exact)
@@ -193,6 +214,11 @@ def _span(quote: str | None, transcript: str, operation: int) -> Span | None:
         return None
     start = u16_len(transcript[:at])
     return Span(operation=operation, start=start, end=start + u16_len(exact), digest=digest_of_text(exact))
+
+
+def _has_quote(quote: str | None) -> bool:
+    """Say whether words were quoted: blanks stand in every transcript and prove nothing."""
+    return quote is not None and js_trim(quote) != ""
 
 
 def _stands(span: Span, transcript: str) -> bool:
