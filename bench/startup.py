@@ -51,7 +51,10 @@ def main() -> int:
         agent_dir = _empty_agent_dir(Path(folder))
         bare_argv = [sys.executable, "-c", "pass"]
         once_argv = [sys.executable, "-m", "curator", "review", "--once", "--agent-dir", str(agent_dir)]
-        bare, once = _measure(bare_argv, once_argv, runs=asked.runs)
+        # An installed package has its bytecode; a checkout has it after the first run. So both may keep it, elsewhere.
+        environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        environ["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "bytecode")
+        bare, once = _measure(bare_argv, once_argv, environ, runs=asked.runs)
 
     ratio = once.seconds / bare.seconds
     quick = once.seconds <= SECONDS_MAX and once.megabytes <= MEGABYTES_MAX
@@ -79,21 +82,23 @@ def _empty_agent_dir(folder: Path) -> Path:
     return folder
 
 
-def _measure(bare_argv: list[str], once_argv: list[str], *, runs: int) -> tuple[Figure, Figure]:
+def _measure(
+    bare_argv: list[str], once_argv: list[str], environ: dict[str, str], *, runs: int
+) -> tuple[Figure, Figure]:
     """Run both in turn, so that a load on the machine falls on both; the first of each, which warms the caches, is left out."""
     bare: list[Run] = []
     once: list[Run] = []
     for _ in range(runs + 1):
-        bare.append(_run(bare_argv))
-        once.append(_run(once_argv))
+        bare.append(_run(bare_argv, environ))
+        once.append(_run(once_argv, environ))
     return _figure(bare[1:]), _figure(once[1:])
 
 
-def _run(argv: list[str]) -> Run:
+def _run(argv: list[str], environ: dict[str, str]) -> Run:
     """Start one child and wait for it alone; its peak memory is never told lower than that of this small process."""
     nowhere = [(os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_RDWR, 0) for descriptor in (0, 1)]
     started = time.perf_counter()
-    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=nowhere)
+    pid = os.posix_spawn(argv[0], argv, environ, file_actions=nowhere)
     _, status, usage = os.wait4(pid, 0)
     seconds = time.perf_counter() - started
     return Run(seconds, usage.ru_maxrss * RSS_UNIT / 1e6, os.waitstatus_to_exitcode(status))
