@@ -89,8 +89,7 @@ def _invoke(arguments: list[str]) -> int:
         warn("interrupted")
         return INTERRUPTED
     except typer.TyperException as error:
-        context: object = getattr(error, "ctx", None)
-        command = context.command_path if isinstance(context, typer.Context) else "curator"
+        command: object = getattr(getattr(error, "ctx", None), "command_path", "curator")
         warn(f"{error.format_message().rstrip('.')}. See `{command} --help`")
         return error.exit_code
     except BrokenPipeError:

@@ -1,0 +1,112 @@
+"""Running the command as a person does: a process of its own, with an environment that knows no real agent folder."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from curator.durable.layout import Layout
+from curator.durable.volume import Volume
+from curator.model.digest import Json
+from curator.workflow.demo import Demo, lay_out
+from tests.session_lines import assistant, header, user, write
+
+CURATOR: Final = (sys.executable, "-m", "curator")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended, and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Json]:
+        """The one JSON document on stdout."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+    @property
+    def lines(self) -> list[dict[str, Json]]:
+        """The JSON lines on stdout."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environ_of(home: Path, **more: str) -> dict[str, str]:
+    """Return an environment whose home is `home`: nothing of the machine's own Pi is in reach."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
+    return {**kept, "HOME": str(home), **more}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Home:
+    """A person's home with an agent folder and a project in it."""
+
+    path: Path
+    laid: Demo
+
+    @property
+    def layout(self) -> Layout:
+        return self.laid.layout
+
+    @property
+    def project(self) -> Path:
+        return self.laid.project
+
+    def run(self, *arguments: str | Path, environ: Mapping[str, str] | None = None) -> Ran:
+        """Run a command in the project's folder, on this agent folder."""
+        more = {"PI_CODING_AGENT_DIR": str(self.layout.agent), **(environ or {})}
+        return run(*arguments, cwd=self.project, environ=environ_of(self.path, **more))
+
+    def session(self, *wishes: str, name: str = "other.jsonl") -> Path:
+        """Write a session in which the user says these things."""
+        entries: list[dict[str, Json]] = [header(cwd=str(self.project), id=f"session-{name}")]
+        parent: str | None = None
+        for number, wish in enumerate(wishes):
+            entries += [user(f"u{number}", parent, wish), assistant(f"a{number}", f"u{number}", "Understood.")]
+            parent = f"a{number}"
+        return write(self.path / name, *entries)
+
+    def enqueue(self, *wishes: str, name: str = "other.jsonl") -> str:
+        """Enqueue such a session, and return its job's id."""
+        ran = self.run("enqueue", "--session", self.session(*wishes, name=name), "--json")
+        assert ran.status == 0, ran.err
+        jobs = ran.document["jobs"]
+        assert isinstance(jobs, list)
+        assert isinstance(jobs[0], dict)
+        return str(jobs[0]["jobId"])
+
+    def service(self, **changes: Json) -> None:
+        """Change service.json by hand."""
+        path = self.layout.service_json
+        path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+
+
+def make_home(tmp_path: Path) -> Home:
+    """Lay out a home: external mode and the offline reviewer."""
+    return Home(tmp_path, lay_out(Volume(), tmp_path / "demo"))
+
+
+def run(*arguments: str | Path, cwd: Path, environ: Mapping[str, str]) -> Ran:
+    """Run a command to its end."""
+    ran = subprocess.run(
+        [*CURATOR, *map(str, arguments)], cwd=cwd, env=dict(environ), capture_output=True, check=False, timeout=60
+    )
+    return Ran(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
+
+
+def assert_refused(ran: Ran, status: int, *words: str | Path) -> None:
+    """Hold an expected failure to its form: a status, and one line on stderr with path, fact and remedy."""
+    assert (ran.status, ran.out) == (status, ""), ran.err
+    assert ran.err.startswith("curator: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    for word in words:
+        assert str(word) in ran.err

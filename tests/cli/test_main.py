@@ -1,0 +1,100 @@
+"""The command itself: help, version, wrong command lines, and how light it is."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from curator import __version__
+from tests.cli.commands import CURATOR, assert_refused, environ_of, make_home, run
+
+HEAVY = ("sqlalchemy", "watchdog", "openai", "anthropic", "httpx", "httpx2", "structlog", "rich", "tomllib")
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    ran = run("--version", cwd=tmp_path, environ=environ_of(tmp_path))
+
+    assert (ran.status, ran.out, ran.err) == (0, f"curator {__version__}\n", "")
+
+
+def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
+    bare = run(cwd=tmp_path, environ=environ_of(tmp_path))
+
+    assert bare.status == 0
+    for command in ("review", "enqueue", "jobs", "memory", "status", "config", "demo", "authority"):
+        assert f"\n  {command} " in bare.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bogus"], ["bogus", "curator --help"]),
+        (["--bogus"], ["--bogus", "curator --help"]),
+        (["review", "--bogus"], ["--bogus", "curator review --help"]),
+        (["review", "--once", "--limit", "0"], ["--limit"]),
+        (["review", "--once", "--limit", "many"], ["--limit"]),
+        (["review"], ["later release", "curator review --once"]),
+        (["enqueue"], ["--session", "curator enqueue --help"]),
+        (["jobs", "show"], ["JOB", "curator jobs show --help"]),
+        (["jobs", "bogus"], ["bogus", "curator jobs --help"]),
+        (["memory", "show", "--branch", "Not A Branch"], ["branch"]),
+        (["config", "init", "--mode", "sideways"], ["--mode"]),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_status_2(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    ran = run(*arguments, cwd=tmp_path, environ=environ_of(tmp_path))
+
+    assert_refused(ran, 2, *words)
+
+
+def test_a_group_alone_does_its_first_duty(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+
+    assert home.run("jobs").out == home.run("jobs", "list").out
+    assert home.run("config", "--json").document["isGood"] is True
+    assert home.run("authority").out.startswith("external:")
+    assert "Usage: curator jobs" in home.run("jobs", "--help").out
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["status"], ["review", "--once"], ["jobs"]])
+def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
+    home = make_home(tmp_path)
+    code = "import json, sys\nfrom curator.cli.main import main\nstatus = main(sys.argv[1:])\n"
+    code += "print(json.dumps([status, sorted(sys.modules)]))"
+    environ = environ_of(tmp_path, PI_CODING_AGENT_DIR=str(home.layout.agent))
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environ, capture_output=True, check=True, encoding="utf-8"
+    )
+
+    status, modules = json.loads(ran.stdout.splitlines()[-1])
+    assert status == 0
+    assert [name for name in modules if name.split(".")[0] in HEAVY] == []
+
+
+def test_a_reader_who_goes_away_is_no_failure_to_talk_about(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    environ = environ_of(tmp_path, PI_CODING_AGENT_DIR=str(home.layout.agent))
+
+    with subprocess.Popen([*CURATOR, "status"], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()
+        said = command.stderr.read()
+
+    assert said == b""
+    assert command.returncode == 1
+
+
+def test_a_narrow_locale_ends_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    home.enqueue("From now on, always greet with Grüß Gott.")
+    environ = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    home.run("review", "--once")
+
+    assert "Gr\\xfc\\xdf" in home.run("memory", "show", environ=environ).out
+    entries = home.run("memory", "show", "--json", environ=environ).document["entries"]
+    assert isinstance(entries, list)
+    assert "Grüß Gott" in str(entries[0])
