@@ -46,7 +46,7 @@ def _is_mixed(token: str) -> bool:
 def _is_jwt(token: str) -> bool:
     """Two or more parts, of which the first two are long enough to be encoded objects."""
     parts = token.split(".")
-    return len(parts) > 1 and len(parts[0]) >= 10 and len(parts[1]) >= 8 and is_varied(token)  # noqa: PLR2004
+    return len(parts) > 1 and len(parts[0]) >= 10 and len(parts[1]) >= 8 and is_varied(token)  # noqa: PLR2004 - no shorter object is encoded
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def sized(*sizes: int) -> Branch:
         (0, 4_501, False),
     ],
 )
-def test_memory_may_fill_to_its_target_and_beyond_it_only_shrink(before: int, after: int, fits: bool) -> None:  # noqa: FBT001
+def test_memory_may_fill_to_its_target_and_beyond_it_only_shrink(before: int, after: int, fits: bool) -> None:  # noqa: FBT001 - a case of the table
     assert (capacity_fault(sized(before), sized(after), 6_000) is None) == fits
 
 

@@ -275,7 +275,7 @@ class TestRechecking:
 @pytest.mark.parametrize("require", [False, True])
 def test_a_decision_of_the_protocols_own_worker_gives_the_branch_that_its_intent_holds(
     scenario: str,
-    require: bool,  # noqa: FBT001
+    require: bool,  # noqa: FBT001 - a case of the table
     tmp_path: Path,
 ) -> None:
     home = golden(scenario, tmp_path) / "no-forgetti"

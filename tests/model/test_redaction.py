@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator.model.redaction import contains_secret, find_secrets, redact
-from tests.model.secret_corpus import PRIVATE, Dressed, Secret, dressings, harmless, secrets, stand_ins
+from tests.model.harmless_corpus import harmless, stand_ins
+from tests.model.secret_corpus import PRIVATE, Dressed, Secret, dressings, secrets
 
 SECRETS = secrets()
 EVERY_SECRET = pytest.mark.parametrize("secret", SECRETS, ids=lambda secret: secret.kind.replace(" ", "-"))
