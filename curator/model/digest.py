@@ -45,7 +45,7 @@ def parse(raw: bytes) -> Json:
         message = "starts with a byte order mark"
         raise MalformedJsonError(message)
     try:
-        value: Json = json.loads(text, parse_constant=_refuse_constant)
+        value: Json = json.loads(text, parse_float=_finite, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         byte = len(text[: error.pos].encode("utf-8", "surrogatepass"))
         message = f"not JSON at line {error.lineno}, byte {byte}"
@@ -94,7 +94,10 @@ def number(value: float) -> str:
     if isinstance(value, int):
         if abs(value) <= _INTEGER_EXACT_MAX:
             return str(value)
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            value = math.inf
     if not math.isfinite(value):
         message = "a number that JSON does not have"
         raise ValueError(message)
@@ -168,6 +171,13 @@ def _with_integral_floats_as_ints(value: Json) -> Json:
         return [_with_integral_floats_as_ints(item) for item in value]
     if isinstance(value, dict):
         return {key: _with_integral_floats_as_ints(item) for key, item in value.items()}
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError
     return value
 
 

@@ -54,12 +54,11 @@ class Job(Record):
         check_for_job(self.branch, f"{where}.branch" if where else "branch")
         core = self.encode()
         del core["id"], core["digest"]
-        text = canonical(core)
         if digest_of(core) != self.digest:
             raise Violation(where, "has a digest that is not its content's")
         if identity_of(self) != self.id:
             raise Violation(where, "has an id that is not its content's")
-        if len(text.encode("utf-8", "surrogatepass")) > JOB_BYTES_MAX:
+        if len(canonical(self.encode()).encode()) > JOB_BYTES_MAX:
             raise Violation(where, f"is larger than {JOB_BYTES_MAX} bytes")
 
 

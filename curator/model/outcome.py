@@ -10,11 +10,12 @@ from curator.model.digest import Digest, canonical, digest_of
 from curator.model.ids import ADigest, AJobId, AnIso, ASafeId
 from curator.model.limits import (
     FAILURE_MESSAGE_CHARS_MAX,
+    INT_MAX,
     OPERATIONS_MAX,
     OUTCOME_BYTES_MAX,
 )
 from curator.model.proposal import Operation
-from curator.model.record import Integer, Items, Record, Text, Violation
+from curator.model.record import Integer, Items, Pattern, Record, Text, Violation
 from curator.model.text import sanitized_fault
 
 NANO_PER_USD: Final = 1_000_000_000
@@ -68,7 +69,7 @@ class Provenance(Record):
 class Failure(Record):
     """Why an attempt or a job failed. The message is sanitized and never quotes evidence of ours."""
 
-    code: Annotated[str, Text(1, 64)]
+    code: Annotated[str, Pattern(r"[a-z][a-z0-9_-]{0,63}", "a failure code")]
     message: Annotated[str, Text(1, FAILURE_MESSAGE_CHARS_MAX, sanitized_fault)]
     retryable: bool
 
@@ -127,11 +128,12 @@ def outcome_digest(outcome: Outcome) -> Digest:
 
 def nanousd(usd: float) -> int:
     """Return dollars as nano-dollars, rounded half up as the protocol does. Raises ValueError beyond its range."""
-    nano = math.floor(usd * NANO_PER_USD + 0.5)
-    if not 0 <= nano <= 2**53 - 1:
+    exact = usd * NANO_PER_USD + 0.5
+    # Compared before it is rounded: an infinity cannot be.
+    if not 0 <= exact < INT_MAX + 1:
         message = "a cost beyond the protocol's range"
         raise ValueError(message)
-    return nano
+    return math.floor(exact)
 
 
 def usd(nano: int) -> float:
@@ -140,5 +142,5 @@ def usd(nano: int) -> float:
 
 
 def _check_size(outcome: Outcome, where: str) -> None:
-    if len(canonical(outcome.encode()).encode("utf-8", "surrogatepass")) > OUTCOME_BYTES_MAX:
+    if len(canonical(outcome.encode()).encode()) > OUTCOME_BYTES_MAX:
         raise Violation(where, f"is larger than {OUTCOME_BYTES_MAX} bytes")

@@ -15,7 +15,8 @@ DAY_MS: Final = 86_400_000
 
 def iso(ms: int) -> str:
     """Return the protocol's spelling of a moment: `2026-01-01T00:00:00.000Z`."""
-    return (_EPOCH + timedelta(milliseconds=ms)).strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03d}Z"
+    moment = _EPOCH + timedelta(milliseconds=ms)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def ms_of(text: str) -> int:
