@@ -130,7 +130,7 @@ def test_a_secret_is_replaced_by_its_kind_and_all_else_stays(text: str, wanted: 
         ("AI" + "zaFAKE0FAKE0FAKE0FAKE0FAKE0FAKE0FAKE", "GOOGLE API KEY"),
         ("sk-" + "ant-api03-FAKE0FAKE0FAKE0FAKE0", "ANTHROPIC KEY"),
         ("sk" + "_live_FAKE0FAKE0FAKE0FAKE", "STRIPE KEY"),
-        ("eyJhbGciOiJub25lIn0.eyJmYWtlIjoidHJ1ZSJ9." + "RkFLRUZBS0VGQUtFRkFLRQ", "JWT"),
+        ("eyJhbGciOiJub25lIn0" + ".eyJmYWtlIjoidHJ1ZSJ9." + "RkFLRUZBS0VGQUtFRkFLRQ", "JWT"),
         (PEM, "PRIVATE KEY"),
     ],
 )
