@@ -39,8 +39,8 @@ _FILLER: Final = re.compile(
     re.IGNORECASE,
 )
 _CORRECTING: Final = re.compile(
-    r"(?:no|nope|nah|wrong|not quite|incorrect|correction|actually|that'?s (?:wrong|not right|incorrect|not correct))"
-    r"\b[\s,:;.!\u2013\u2014-]+",
+    r"(?:(?:no|nope|nah|wrong)(?=[,.:;!\u2013\u2014]| -)|not quite|incorrect|correction|actually"
+    r"|that'?s (?:wrong|not right|incorrect|not correct))\b[\s,:;.!\u2013\u2014-]+",
     re.IGNORECASE,
 )
 _ALONE: Final = re.compile(r"(?:no|nope|nah|wrong|incorrect|that'?s (?:wrong|not right|incorrect))[.!]*", re.IGNORECASE)
@@ -52,24 +52,32 @@ _PASSING: Final = re.compile(
     r"|this time|for now|once more|just once|only once|today|tonight|tomorrow|yesterday|right now|at the moment"
     r"|currently|temporar\w+|for the (?:moment|time being)|until|this (?:week|month|morning|afternoon|evening|sprint"
     r"|session|once)|quickly|real quick|again|while (?:you|we)(?:'re| are) at it|when you(?:'re| are) (?:done|finished)"
+    # Dates, and what is no matter of a project.
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|meetings?|lunch|office|conference|vacation|holidays?|birthday|asap"
+    r"|as soon as possible|at \d{1,2}(?::\d\d)?(?: ?[ap]m)?\Z"
+    # Complaints and praise.
+    r"|broken|breaks|suck\w*|annoy\w+|hate|terrible|awful|horrible|stupid|ugly|bad|simple|easy|too (?:much|many|slow|long)"
+    r"|a (?:hack|mess|rewrite|fix)|at all|wrong|why|amazing|awesome"
     # Somebody else's words, and jokes.
     r"|said|says|say|wrote|told|asked|mentioned|claims?|according to|kidding|joking|jk|lol|haha\w*|rofl|sarcas\w+)\b"
     r"|[;:]-?[)D](?!\w)|/s\Z|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]",
     re.IGNORECASE,
 )
 _ONE_TASK: Final = re.compile(
-    r"\b(?:this|that|these|those|the (?:above|following|current|other|former|latter|same)) (?:functions?|files?|class|method"
+    r"\bthe (?:same|new|old)\b|\b(?:this|that|these|those|the (?:above|following|current|other|former|latter|same)) (?:functions?|files?|class|method"
     r"|tests?|lines?|block|loop|variable|component|page|script|module|bug|issue|error|pr|pull request|commit|branch"
     r"|ticket|task|fix|change|patch|diff|migration|endpoint|ones?|case|time|step|snippet|code|message|output|logs?"
     r"|approach|option|version|way|thing|idea|plan|feature|story|request)\b"
     r"|\bthe (?:first|second|third|last|next|previous) (?:one|option|approach|version|step|suggestion|idea|plan)\b"
+    r"|\b\w+'s (?:branch|laptop|machine|version|idea|approach|code|change|pr)\b"
     r"|\b(?:option|approach|plan|variant) (?:[a-d]|\d)\b|\bline \d|#\d|\byour (?:suggestion|idea|approach|plan|version)\b",
     re.IGNORECASE,
 )
 _POINTING: Final = re.compile(
-    r"\b(?:do|use|try|run|keep|make|like|want|with|for|to|on) (?:it|that|this|so|them|these|those)(?=[\s,.!]*(?:\Z|[,.!]))"
+    r"\b(?:use|using) (?:it|this|that|them|these|those)\b(?! (?:project|repo|repository|code ?base))"
+    r"|\b(?:do|use|try|run|keep|make|like|want|with|for|to|on) (?:it|that|this|so|them|these|those)(?=[\s,.!]*(?:\Z|[,.!]))"
     r"|\b(?:like that|this way|that way|the same|here and there|above|below)\W*\Z"
-    r"|\A(?:it|that|this|these|those|they|he|she)(?:'s|'re)?\b(?! (?:project|repo|repository|code ?base))",
+    r"|\A(?:you|i|it|that|this|these|those|they|he|she)(?:'s|'re)?\b(?! (?:project|repo|repository|code ?base))",
     re.IGNORECASE,
 )
 _NO_ORDER: Final = re.compile(
@@ -80,9 +88,9 @@ _NO_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(r"`[^`]+`|\b[A-Z]\w|\w[._+#-]\w|\w\d|\d")
-_SHORT_NAME: Final = r"(?!(?:a|an|the|this|that|my|your|other|another|some|it)\b)[^\s,.;]+(?: [^\s,.;]+){0,2}?"
+_SHORT_NAME: Final = r"(?!(?:a|an|the|this|that|my|your|other|another|some|it|me|us|him|her|them|you|\d+)\b)[^\s,.;()]+(?: [^\s,.;()]+){0,2}?"
 _STARTERS: Final = re.compile(
-    rf"(?:{_VERBS}|we|our|the|this|in|from|all|every|always|never|do|don't|please|going|for|let's|decision|go|only)\b"
+    rf"(?:{_VERBS}|we|our|the|this|in|from|all|every|each|no|always|never|do|don't|please|going|for|let's|decision|go|only)\b"
 )
 _WORDS_MIN, _WORDS_MAX, _CHARS_MAX = 3, 60, 400
 
@@ -170,9 +178,12 @@ _FORMS: Final = (
     # Corrections: the old way is named beside the new one.
     _form(rf"(?:please )?(?P<said>(?:we )?(?:always )?(?:use|run|write|call) (?P<new>{_SHORT_NAME}){_CONTRAST}"
           rf"(?P<old>{_SHORT_NAME}))", content=r"\g<said>", is_for_corrections=True),
-    _form(r"the (?:[\w-]+ ){1,4}(?:is|are) (?P<new>[^,;]+?),? not (?P<old>[^,;]+)", is_for_corrections=True),
-    _form(r"(?P<said>we(?: now)? (?:use|run|deploy|release|test|write|call) .+)", content=r"\g<said>",
+    _form(r"(?:the|our) (?:[\w-]+ ){0,3}(?:command|branch|tool|framework|language|formatter|linter|database|manager|folder"
+          r"|directory|convention|runner|default|version|registry|host|port|path|name) (?:is|are) (?P<new>[^,;]+?),? not"
+          r" (?P<old>[^,;]+)", is_for_corrections=True),
+    _form(r"we(?: now)? (?:(?:use|deploy|release|target) .+|(?:run|test|build|format|lint) .*\b(?:with|in|on|from) .+)",
           is_for_corrections=True),
+    _form(rf"we(?: now)? use (?P<new>{_SHORT_NAME}){_CONTRAST}(?P<old>{_SHORT_NAME})(?: (?:here|in {_PLACE}))?"),
     # Explicit wishes.
     _form(r"(?:please )?(?:remember|keep in mind|bear in mind|for (?:the )?future reference|note for later)"
           r"(?: for (?:the )?future| please)?[,:]? (?:that )?(?!(?:to|time|when|how|what|the (?:time|day)|i(?:'m)?|my|me"
@@ -181,22 +192,29 @@ _FORMS: Final = (
     _form(rf"(?:please )?(?:remember|don't forget|do not forget) to (?P<said>(?:always|never) .+|(?:{_VERBS}) .*"
           r"\b(?:every|each|before (?:pushing|committing|merging|releasing)|after (?:pushing|merging|releasing))\b.*)",
           "high", r"\g<said>"),
-    _form(rf"(?:from now on|from here on|going forward|in (?:the )?future|as a rule|by convention)[,:]? (?:please )?"
-          rf"(?P<said>(?:we (?:always|never|only|{_VERBS})|always|never|all|every|no|{_VERBS}|don't|do not)\b.+)",
+    _form(rf"(?:from now on|from here on|going forward|in (?:the )?future|as a(?: general)? rule|by convention|in general"
+          r"|generally)[,:]? (?:please )?"
+          rf"(?P<said>(?:we (?:always|never|only|{_VERBS})|always|never|no (?!more\b)|(?:all|every|each) .+ (?:must|should"
+          rf"|needs?|ha(?:ve|s) to|goes|go|gets?|uses?)|{_VERBS}|don't|do not)\b.+)",
           "high", r"\g<said>"),
     _form(rf"(?:please )?(?P<said>(?:we (?:always|never|{_VERBS})|{_ORDER}) .+?),? (?:from now on|going forward"
           r"|in (?:the )?future)", "high", r"\g<said>"),
     # Standing orders.
     _form(rf"(?:please )?(?P<said>(?:always|never) (?!{_NO_ORDER.pattern})\w.+)", "high", r"\g<said>"),
     _form(r"(?:you|we) (?:should|must|need to|have to) (?P<said>(?:always|never) .+)", "high", r"\g<said>"),
-    _form(r"(?:please )?make sure (?:that )?(?:you |we |to )?(?P<said>(?:always|never) .+)", "high", r"\g<said>"),
+    _form(r"(?:(?:please )?make sure (?:that )?(?:you |we |to )?|i want you to )(?P<said>(?:always|never) .+)", "high",
+          r"\g<said>"),
     _form(rf"we (?:always|never|only) (?:{_VERBS})\b.+", "high"),
     _form(rf"(?:for|in|when|whenever|before|after) [^,]{{3,60}}, (?:please )?(?:(?:we )?(?:always|never) (?:{_VERBS})\b"
           r").+", "high"),
     _form(rf"(?:please )?(?P<said>(?:don't|do not) ever (?:{_VERBS})\b.+)", "high", r"\g<said>"),
     # Conventions.
     _form(rf"(?:please )?(?P<said>(?:use|prefer|avoid|don't use|do not use) .+ (?:in|for|across|throughout) {_PLACE}"
-          r"(?: .+)?)", content=r"\g<said>"),
+          r"(?:,? (?:because|since|as|and|when|only|too)\b.*)?)(?:,? please)?", content=r"\g<said>"),
+    _form(rf"(?P<said>no (?!more\b|need\b).+ in {_PLACE})(?:,? please)?", content=r"\g<said>"),
+    _form(r"we (?:don't|do not) (?:use|allow) .+"),
+    _form(r"(?:the|our) (?:default|main|release|production|staging) branch is .+"),
+    _form(r"(?:the|our) (?:test|build|lint|release|deploy|check|format) command is .+"),
     _form(rf"(?:in|for|across|throughout) {_PLACE},? (?:please )?(?:we (?:always|never|only|don't|do not|{_VERBS})|always"
           r"|never|use|prefer|avoid|don't|do not|all|every) .+"),
     _form(r"this (?:project|repo|repository|code ?base) (?:uses|requires|targets|follows|supports|is written in"
