@@ -18,7 +18,7 @@ import random
 from typing import TYPE_CHECKING, Final
 
 from faults.recording import Recording, Verb
-from faults.tree import Node, is_staged
+from faults.tree import Node, is_lock, is_staged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -105,6 +105,19 @@ class LossyDisk:
         names = {slot: self._value(slot, changes, point) for slot, changes in self._changes.items()}
         return self._grow(names, {})
 
+    def of(self, model: str, point: int, seed: int = 0) -> Iterator[State]:
+        """Yield what a model allows at a point: `kill`, `strict` or `ordered`."""
+        match model:
+            case "kill":
+                yield State(self.whole(point), "nothing")
+            case "strict":
+                yield from self.strict(point, seed)
+            case "ordered":
+                yield from self.ordered(point)
+            case _:
+                message = f"no model of a disk is called {model}"
+                raise LookupError(message)
+
     def strict(self, point: int, seed: int = 0) -> Iterator[State]:
         """Yield the trees that strict POSIX allows at a point."""
         options = self._options(point)
@@ -168,7 +181,7 @@ class LossyDisk:
         return slot
 
     def _compile(self, step: int, asked: Asked) -> None:
-        if not asked.is_done:
+        if not asked.is_done or is_lock(asked.path):
             return
         match asked.verb:
             case Verb.STAGE:

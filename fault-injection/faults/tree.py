@@ -9,14 +9,14 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from curator.durable.sweep import STAGED
 from curator.durable.volume import FILE_MODE, FOLDER_MODE
 
-_LOCK: Final = re.compile(r"\.lock|.*\.lock|\.spool\.lock|.*\.breaker|.*\.stale\..*")
+_LOCK: Final = re.compile(r".*\.lock|.*\.lock\.breaker|.*\.lock\.stale\..*|lock-probe\..*|attempts\.guard")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -86,18 +86,17 @@ def lay_out(tree: Tree, root: Path) -> None:
             os.utime(place, ns=(node.mtime_ns, node.mtime_ns))
 
 
-def digest_of_tree(tree: Tree) -> str:
-    """Return a digest of names, bytes and times to the millisecond; what is merely staged counts by its bytes alone."""
-    lines = sorted(_line(path, node) for path, node in tree.items())
+def digest_of_tree(tree: Tree, is_inert: Callable[[str], bool] = is_staged) -> str:
+    """Return a digest of names, bytes and times to the millisecond, what is inert left aside."""
+    lines = sorted(_line(path, node) for path, node in tree.items() if not is_inert(path))
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
 
 def _line(path: str, node: Node) -> str:
     if node.content is None:
         return f"{path}/"
-    name = f"{path.rpartition('/')[0]}/staged" if is_staged(path) else path
     body = hashlib.blake2b(node.content, digest_size=16).hexdigest()
-    return f"{name} {body} {node.mtime_ns // 1_000_000}"
+    return f"{path} {body} {node.mtime_ns // 1_000_000}"
 
 
 def differences(before: Tree, after: Tree) -> list[str]:

@@ -1,0 +1,269 @@
+"""Crash a scenario at every point, recover twice, and ask the oracles each time.
+
+A scenario is recorded once. From the recording come all the states that a crash may leave; each distinct one is laid out,
+recovered by a fresh process exactly as the product does it (by running again), and judged. The second recovery must
+change nothing. A state is known by its scenario, model, point and number, and can be laid out again from these.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
+
+from curator.errors import CuratorError
+from faults.disk import LossyDisk
+from faults.oracles import Case, judge
+from faults.recording import Mark, Recording
+from faults.tree import differences, digest_of_tree, lay_out, read_tree
+from faults.view import is_inert, look
+from faults.volumes import RecordingVolume, TimedVolume
+from faults.world import HandClock, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from curator.durable.volume import Volume
+    from faults.disk import State
+    from faults.tree import Tree
+    from faults.view import View
+    from faults.world import Script
+
+BEYOND_LEASE_MS: Final = 600_000
+"""So long after the crash the next process comes: every lease of the dead one has run out."""
+_LONG_MS: Final = 26 * 3_600_000
+"""Longer than any back-off and into the next budget day."""
+_ROUNDS_MAX: Final = 5
+
+_DEFECTS: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a defect in curator looks like when it is not one of the failures that it expects."""
+
+MODELS: Final = ("kill", "strict", "ordered")
+"""A process crash forgets nothing; a power cut forgets by one of two models of the disk."""
+
+Run: TypeAlias = "Callable[[World], None]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scenario:
+    """One story: what is there before, and what is then done, crash by crash."""
+
+    name: str
+    script: Script
+    prepare: Run
+    """Done on a good disk and never crashed."""
+    run: Run
+    takes: tuple[str, ...] = ()
+    """The arrows and rows that it goes through, for the list of what is covered."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where a state comes from; enough to make it again."""
+
+    scenario: str
+    model: str
+    point: int
+    number: int
+
+    def __str__(self) -> str:
+        """Return it as the command line takes it."""
+        return f"{self.scenario} {self.model} {self.point} {self.number}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Violation:
+    """A state after which a promise does not hold."""
+
+    place: Place
+    after: str
+    lost: str
+    breaches: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return everything that a person needs to look into it."""
+        told = "\n    ".join(self.breaches)
+        return f"{self.place}\n  after: {self.after}\n  lost: {self.lost}\n    {told}"
+
+
+@dataclasses.dataclass(slots=True)
+class Report:
+    """What was tried and what was found."""
+
+    verbs: int = 0
+    sites: Counter[str] = dataclasses.field(default_factory=Counter)
+    points: int = 0
+    states: Counter[str] = dataclasses.field(default_factory=Counter)
+    """Distinct states judged, by model."""
+    seen: int = 0
+    """States met, equal ones too."""
+    violations: list[Violation] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+
+    def __iadd__(self, other: Report) -> Self:
+        """Add up."""
+        self.verbs += other.verbs
+        self.sites += other.sites
+        self.points += other.points
+        self.states += other.states
+        self.seen += other.seen
+        self.violations += other.violations
+        self.seconds += other.seconds
+        return self
+
+    def line(self) -> str:
+        """Return the figures in one line."""
+        states = ", ".join(f"{model} {count}" for model, count in sorted(self.states.items()))
+        return (
+            f"{self.verbs} verbs at {len(self.sites)} call sites, {self.points} points, {self.seen} states met, "
+            f"{self.states.total()} distinct judged ({states}), {len(self.violations)} violations, {self.seconds:.1f} s"
+        )
+
+
+class Stage:
+    """Where one scenario is played, over and over: a scratch folder with the agent's folder and the project's in it."""
+
+    def __init__(self, scenario: Scenario, scratch: Path) -> None:
+        """Play the scenario once on a good disk, and remember it."""
+        self.scenario = scenario
+        self.agent = scratch / "agent"
+        (scratch / "project").mkdir(exist_ok=True)
+        self._judged: set[tuple[str, tuple[Mark, ...]]] = set()
+        self.recording, self._end = self._record()
+        self.disk = LossyDisk(self.recording, is_inert=is_inert)
+        self._excused = frozenset(look(self.recording.start).torn)
+
+    def seam_breaches(self) -> list[str]:
+        """Name what changed on disk past the volume, or otherwise than the recording says."""
+        return differences(self.disk.whole(self.disk.points[-1]), self._after_run)
+
+    def states(self, model: str, disk: LossyDisk | None = None, seed: int = 0) -> Iterator[tuple[Place, State]]:
+        """Yield every state of a model, equal ones too."""
+        disk = self.disk if disk is None else disk
+        for point in disk.points:
+            for number, state in enumerate(disk.of(model, point, seed)):
+                yield Place(self.scenario.name, model, point, number), state
+
+    def is_new(self, state: State, said: tuple[Mark, ...]) -> bool:
+        """Tell whether a state with this knowledge is met for the first time."""
+        key = (digest_of_tree(state.tree, is_inert), said)
+        if key in self._judged:
+            return False
+        self._judged.add(key)
+        return True
+
+    def said(self, point: int) -> tuple[Mark, ...]:
+        """Return what had been told by then, what was told before the run included."""
+        return (*self._told_before, *self.disk.said(point))
+
+    def run(self, models: Iterable[str] = MODELS, *, every: int = 1, seed: int = 0) -> Report:
+        """Judge each distinct state, or every `every`-th of them."""
+        began = time.monotonic()
+        report = Report(self.recording.verbs, Counter(self.recording.sites()), len(self.disk.points))
+        for model in models:
+            for place, state in self.states(model, seed=seed):
+                report.seen += 1
+                said = self.said(place.point)
+                if not self.is_new(state, said) or len(self._judged) % every:
+                    continue
+                report.states[model] += 1
+                violation = self.judge(place, state, said)
+                if violation is not None:
+                    report.violations.append(violation)
+        report.seconds = time.monotonic() - began
+        return report
+
+    def judge(self, place: Place, state: State, said: tuple[Mark, ...]) -> Violation | None:
+        """Lay a state out, recover it twice, let everything come to its end, and ask the oracles."""
+        last = self._asked_before(place.point)
+        breaches = self.breaches_after(state.tree, said, crashes=1)
+        return Violation(place, last, state.lost, tuple(breaches)) if breaches else None
+
+    def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
+        """Recover a tree and return every breach of a promise."""
+        lay_out(tree, self.agent)
+        crashed = look(tree)
+        clock = HandClock(self._end + BEYOND_LEASE_MS)
+        since: list[Mark] = []
+        before: Tree | None = None
+        for turn in ("first", "second"):
+            failed = self.recover(f"{turn} recovery", clock, since)
+            if failed:
+                return failed
+            after = read_tree(self.agent)
+            breaches = judge(self._case(look(after), crashed, said, since, crashes))
+            if before is not None:
+                changed = [each for each in differences(before, after) if not is_inert(each[2:])]
+                breaches += [f"the second recovery changes {each}" for each in changed]
+            if breaches:
+                return [f"{turn} recovery: {each}" for each in breaches]
+            before = after
+        return self._to_the_end(crashed, said, since, clock, crashes)
+
+    def recover(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> list[str]:
+        """Run the product once more over what lies there; return why that failed."""
+        try:
+            self._world(life, clock, since, volume).review()
+        except CuratorError as error:
+            return [f"{life}: {type(error).__name__}: {error}"]
+        except _DEFECTS as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            return [f"{life}: {type(error).__name__}: {error} ({place.name}, line {place.lineno})"]
+        return []
+
+    def _to_the_end(
+        self, crashed: View, said: tuple[Mark, ...], since: list[Mark], clock: HandClock, crashes: int
+    ) -> list[str]:
+        """Let days pass until nothing waits any more, then ask once more."""
+        now = look(read_tree(self.agent))
+        for turn in range(_ROUNDS_MAX):
+            if not now.queued and not now.running:
+                break
+            clock.move(_LONG_MS)
+            if now.mode == "shadow" and turn:
+                # What was begun for the real memory waits until a person ends shadow mode.
+                self._world(f"person {turn}", clock, since).configure("external")
+            failed = self.recover(f"day {turn + 2}", clock, since)
+            if failed:
+                return failed
+            now = look(read_tree(self.agent))
+        breaches = judge(dataclasses.replace(self._case(now, crashed, said, since, crashes), is_over=True))
+        return [f"at the end: {each}" for each in breaches]
+
+    def _case(self, now: View, crashed: View, said: tuple[Mark, ...], since: list[Mark], crashes: int) -> Case:
+        return Case(now, crashed, said, tuple(since), crashes, excused=self._excused)
+
+    def _world(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> World:
+        disk = TimedVolume(clock) if volume is None else volume
+        return World(self.agent, disk, clock, self.scenario.script, f"{self.scenario.name}/{life}", since.append)
+
+    def _record(self) -> tuple[Recording, int]:
+        lay_out({}, self.agent)
+        clock = HandClock()
+        name = self.scenario.name
+        told: list[Mark] = []
+        first = World(self.agent, TimedVolume(clock), clock, self.scenario.script, f"{name}/before", told.append)
+        self.scenario.prepare(first)
+        self._told_before = tuple(told)
+        volume = RecordingVolume(self.agent, clock)
+        world = World(self.agent, volume, clock, self.scenario.script, f"{name}/run", volume.mark)
+        self.scenario.run(world)
+        world.rest()
+        self._after_run = read_tree(self.agent)
+        return volume.recording(), clock.now()
+
+    def _asked_before(self, point: int) -> str:
+        before = [each for each in self.recording.asked[:point] if each.mark is None]
+        return before[-1].site + f" {before[-1].path}" if before else "nothing"

@@ -1,0 +1,308 @@
+"""The stories that are crashed: every arrow of the job and of the attempt, every ending of an admission, and more.
+
+Each is as short as its point allows: what is not to be crashed happens in `prepare`. A test proves that together they
+take every arrow and see every row, by what the recordings hold, not by what is said here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from curator.durable.publish import publish
+from curator.model.decision import ProviderResult
+from curator.model.digest import canonical
+from curator.model.ids import LeaseToken, attempt_id
+from curator.model.outcome import Completed, proposal_digest
+from curator.model.ports import Class
+from curator.model.proposal import Replace
+from curator.store.spool.recovery import readmit
+from curator.workflow.closing import cancel_job
+from curator.workflow.replay import replay_job
+from curator.workflow.undo import undo
+from faults.campaign import Scenario
+from faults.recording import Mark
+from faults.world import MAIN, MORNING, Fails, Says, SaysRaw, Stops, Unready, World, provenance_at
+
+if TYPE_CHECKING:
+    from faults.campaign import Run
+    from faults.world import Reply
+
+_DAY_MS: Final = 86_400_000
+_BACK_OFF_MS: Final = 3_700_000
+"""Longer than any back-off, and well within the day."""
+
+
+def _memory(world: World) -> None:
+    world.prepare_folder()
+    world.configure("external")
+    world.begin_memory("The build runs on Linux.")
+
+
+def _queued(*frontiers: str) -> Run:
+    """Return a preparation that leaves these jobs in the queue, all captured from one branch state."""
+
+    def prepare(world: World) -> None:
+        _memory(world)
+        for job in [world.job(frontier) for frontier in frontiers]:
+            world.clock.move(1_000)
+            world.enqueue(job)
+
+    return prepare
+
+
+def _review(world: World) -> None:
+    world.review()
+
+
+def _review_twice(world: World) -> None:
+    world.review()
+    world.rest()
+    world.clock.move(_BACK_OFF_MS)
+    world.review()
+
+
+def _review_thrice(world: World) -> None:
+    _review_twice(world)
+    world.rest()
+    world.clock.move(_BACK_OFF_MS)
+    world.review()
+
+
+def _one(name: str, *replies: Reply, run: Run = _review, prepare: Run | None = None) -> Scenario:
+    """Return the story of one job whose attempts meet these replies."""
+    return Scenario(name, {"alpha": replies}, _queued("alpha") if prepare is None else prepare, run)
+
+
+_ALPHA: Final = Says(("Alpha is remembered.",))
+
+
+def _from_pi_to_pi(world: World) -> None:
+    world.enqueue(world.job("alpha"))
+    world.rest()
+    world.open().review_once()
+
+
+def _enqueue_twice_and_otherwise(world: World) -> None:
+    job = world.job("alpha")
+    world.enqueue(job)
+    world.enqueue(job)
+    world.rest()
+    world.write_foreground("Pi wrote this between.")
+    world.shop.stores.spool.enqueue(world.job("alpha"))  # the same frontier with another digest: a conflict
+
+
+def _wait_for_the_next_day(world: World) -> None:
+    world.review()
+    world.rest()
+    world.clock.move(_DAY_MS)
+    world.review()
+
+
+def _one_call_a_day(world: World) -> None:
+    _queued("alpha", "beta")(world)
+    world.configure("external", calls=1)
+
+
+def _another_worker_decided(world: World) -> None:
+    """Leave a decision that the store cannot apply, as another worker of the protocol may have elected it."""
+    _queued("alpha")(world)
+    shop = world.shop
+    job = world.job("alpha")
+    operation = Replace(entry_id=job.branch.entries[0].id, content="Said anew.", importance="high")
+    missing = Replace.decode(operation.encode() | {"entryId": "no-such-entry"}, "operation")
+    provenance = provenance_at(world.clock.now())
+    outcome = Completed(
+        job_id=job.id,
+        job_digest=job.digest,
+        completed_at=provenance.completed_at,
+        operations=(missing,),
+        provenance=provenance,
+    )
+    of = attempt_id(job.digest, 1, LeaseToken("ab" * 16))
+    result = ProviderResult(attempt_id=of, proposal_digest=proposal_digest(outcome), job=job, outcome=outcome)
+    shop.stores.decisions.record_result(result)
+    shop.stores.decisions.elect(result)
+
+
+def _shadow(world: World) -> None:
+    _queued("alpha", "beta")(world)
+    world.configure("shadow")
+
+
+def _switched(first: str, then: str) -> Run:
+    """Return a run that changes the mode while a job waits for its second try, and back again."""
+
+    def run(world: World) -> None:
+        world.review()
+        world.rest()
+        world.configure("shadow" if then == "shadow" else "external")
+        world.clock.move(_BACK_OFF_MS)
+        world.review()
+        world.rest()
+        world.configure("shadow" if first == "shadow" else "external")
+        world.clock.move(_BACK_OFF_MS)
+        world.review()
+
+    return run
+
+
+def _begun_shadow(world: World) -> None:
+    _queued("alpha")(world)
+    world.configure("shadow")
+
+
+def _applied(world: World) -> None:
+    _queued("alpha")(world)
+    world.review()
+
+
+def _undo(world: World) -> None:
+    world.tell(Mark("undoing", "Alpha is remembered."))
+    undo(world.shop, world.project.key, MAIN)
+    world.tell(Mark("undone", "Alpha is remembered."))
+
+
+def _hold_and_release(world: World) -> None:
+    spool, job = world.shop.stores.spool, world.job("alpha")
+    spool.hold(job.id)
+    world.rest()
+    world.review()
+    world.rest()
+    spool.release(job.id)
+    world.rest()
+    world.review()
+
+
+def _cancel_waiting(world: World) -> None:
+    job = world.job("alpha")
+    cancel_job(world.shop, job.id)
+    world.tell(Mark("over", job.id))
+
+
+def _cancel_held(world: World) -> None:
+    shop, job = world.shop, world.job("alpha")
+    shop.stores.spool.hold(job.id)
+    cancel_job(shop, job.id)
+    world.tell(Mark("over", job.id))
+
+
+def _renew(world: World) -> None:
+    spool = world.shop.stores.spool
+    claim = spool.claim(spool.waiting()[0], world.shop.worker_id)
+    assert claim is not None
+    world.clock.move(1_000)
+    spool.renew(claim)
+
+
+def _damaged(world: World) -> None:
+    """Leave one record that nobody can read beside one that waits."""
+    _queued("alpha")(world)
+    bad = world.layout.queued / f"review_{'0' * 40}.json"
+    publish(world.volume, bad, b'{"version":1,"job":')
+
+
+def _set_aside_and_mend(world: World) -> None:
+    world.review()
+    world.rest()
+    spool = world.shop.stores.spool
+    name = next(path.name for path in world.layout.dead_letter.iterdir())
+    job = world.job("beta")
+    mended = world.volume.stage(
+        world.layout.dead_letter / name, canonical({"version": 1, "job": job.encode(), "nextAttempt": 1}).encode()
+    )
+    world.volume.rename(mended, world.layout.dead_letter / name)
+    world.volume.sync_directory(world.layout.dead_letter)
+    world.rest()
+    readmit(spool, name)
+    world.tell(Mark("accepted", job.id))
+    world.rest()
+    world.review()
+
+
+def _failed(world: World) -> None:
+    _queued("alpha")(world)
+    world.review()
+
+
+def _retry_as_next_generation(world: World) -> None:
+    job = replay_job(world.shop, world.job("alpha").id)
+    world.tell(Mark("accepted", job.id))
+    world.rest()
+    world.review()
+
+
+def _without_card(world: World) -> None:
+    """Leave a failed job whose card was never told, as a worker that died before it leaves it."""
+    _failed(world)
+    job = world.job("alpha")
+    world.volume.unlink(world.layout.project(world.project.key).ready / f"{job.id}.json")
+
+
+def _legacy(world: World) -> None:
+    _queued("alpha")(world)
+    budget: dict[str, str | int | float] = {
+        "version": 1,
+        "day": "2026-01-02",
+        "calls": 3,
+        "tokens": 1234,
+        "costUsd": 0.25,
+    }
+    publish(world.volume, world.layout.legacy_budget, canonical(dict(budget)).encode())
+
+
+_TERMINAL: Final = Fails("invalid_request", Class.TERMINAL)
+_PI_WRITES: Final = ("Pi wrote a first note.", "Pi wrote a second note.", "Pi wrote a third note.")
+
+_ALL: Final = (
+    _one("applied", _ALPHA, prepare=_memory, run=_from_pi_to_pi),
+    _one("noop", Says()),
+    _one("rejected", Says(), prepare=_another_worker_decided),
+    _one("rebased", Says(("Alpha is remembered.",), meanwhile=_PI_WRITES[:1])),
+    _one("stale", Says(("Alpha is remembered.",), meanwhile=_PI_WRITES)),
+    Scenario(
+        "base",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _queued("alpha", "beta"),
+        _review,
+    ),
+    _one("retried", Fails(), _ALPHA, run=_review_twice),
+    _one("billed", Fails("unexpected_tool_use", has_provenance=True), _ALPHA, run=_review_twice),
+    _one("unusable", SaysRaw("I would rather chat."), _ALPHA, run=_review_twice),
+    _one("failed", _TERMINAL),
+    _one("spent", Fails(), Fails(), Fails(), run=_review_thrice),
+    _one("unready", Unready(MORNING + _BACK_OFF_MS, _ALPHA), run=_review_twice),
+    Scenario(
+        "budget",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _one_call_a_day,
+        _wait_for_the_next_day,
+    ),
+    _one("stopped-before", Stops(_ALPHA), run=_review),
+    _one("stopped-meanwhile", Fails("aborted", Class.STOPPED, stops=True), _ALPHA, run=_review),
+    _one("overslept", Says(("Alpha is remembered.",), sleeps=True)),
+    Scenario(
+        "shadow",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _shadow,
+        _review,
+    ),
+    _one("external-then-shadow", Fails(), _ALPHA, run=_switched("external", "shadow")),
+    _one("shadow-then-external", Fails(), _ALPHA, prepare=_begun_shadow, run=_switched("shadow", "external")),
+    _one("undone", _ALPHA, prepare=_applied, run=_undo),
+    _one("enqueued", _ALPHA, prepare=_memory, run=_enqueue_twice_and_otherwise),
+    _one("held", _ALPHA, run=_hold_and_release),
+    _one("cancelled", _ALPHA, run=_cancel_waiting),
+    _one("cancelled-held", _ALPHA, run=_cancel_held),
+    _one("renewed", _ALPHA, run=_renew),
+    Scenario(
+        "set-aside",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _damaged,
+        _set_aside_and_mend,
+    ),
+    _one("next-generation", _TERMINAL, prepare=_failed, run=_retry_as_next_generation),
+    _one("card-repaired", _TERMINAL, prepare=_without_card, run=_review),
+    _one("legacy", _ALPHA, prepare=_legacy),
+)
+
+SCENARIOS: Final[dict[str, Scenario]] = {each.name: each for each in _ALL}

@@ -1,0 +1,26 @@
+"""The campaign itself: every scenario, every point, every model, two recoveries, all oracles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from faults.campaign import Stage
+from faults.scenarios import SCENARIOS
+
+_HALF_HELD = pytest.mark.xfail(strict=False, reason="a crash inside hold or release leaves both names of a job")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[_HALF_HELD] if "held" in name else []) for name in SCENARIOS]
+)
+def test_every_crash_of_a_scenario_recovers_with_every_promise_kept(stage_folder: Path, name: str) -> None:
+    stage = Stage(SCENARIOS[name], stage_folder)
+
+    report = stage.run()
+
+    print(f"{name}: {report.line()}")
+    assert stage.seam_breaches() == []
+    assert stage.disk.unsettled(stage.disk.points[-1]) == ()
+    assert report.points == len(stage.recording.asked) + 1
+    assert [str(violation) for violation in report.violations] == []
