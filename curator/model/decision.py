@@ -10,7 +10,7 @@ from curator.model.ids import ADigest, AJobId, AnAttemptId
 from curator.model.job import Job
 from curator.model.limits import OPERATIONS_MAX
 from curator.model.outcome import Completed, Outcome, proposal_digest
-from curator.model.record import Integer, Items, Record, Violation
+from curator.model.record import Integer, Items, Record, Text, Violation
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +92,5 @@ class Evidence(Record):
     job_digest: ADigest
     attempt_id: AnAttemptId
     spans: Annotated[tuple[Span, ...], Items(0, OPERATIONS_MAX)]
+    dropped: Annotated[tuple[Annotated[str, Text(1, 300)], ...], Items(0, OPERATIONS_MAX + 1)] = ()
+    """Operations that were not let through, by number and reason, in our own words."""

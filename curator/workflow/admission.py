@@ -15,6 +15,7 @@ from curator.machine.admission import Step
 from curator.model.admission import Admitted, Intent, binding_digest, make_intent, receipt_of, request_digest
 from curator.model.feedback import Ready, Shown, ShownReplace, shown_changes
 from curator.model.ids import RevisionId
+from curator.model.limits import MESSAGES_MAX
 from curator.model.memory import Branch, Review, branch_digest, changes_between
 from curator.model.times import iso
 from curator.workflow.base import find_base
@@ -82,7 +83,9 @@ def _freeze(decision: Decision, base: Digest, branch: Branch, sequence: int, sho
             after_digest=branch_digest(resolved.after),
             changes=changes_between(branch, resolved.after),
         )
-    admitted = Admitted(resolved.status, resolved.messages, resolved.after, now, revision)
+    dropped = () if evidence is None else evidence.dropped
+    messages = (*resolved.messages, *dropped)[:MESSAGES_MAX]
+    admitted = Admitted(resolved.status, messages, resolved.after, now, revision)
     return make_intent(job, outcome, base, admitted)
 
 

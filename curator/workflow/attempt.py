@@ -196,7 +196,7 @@ def _judge(
 def _keep_evidence(claim: Claim, of: AttemptId, screened: Screened, shop: Shop) -> None:
     job = claim.job
     shop.stores.decisions.record_evidence(
-        Evidence(job_id=job.id, job_digest=job.digest, attempt_id=of, spans=screened.spans)
+        Evidence(job_id=job.id, job_digest=job.digest, attempt_id=of, spans=screened.spans, dropped=screened.messages)
     )
 
 

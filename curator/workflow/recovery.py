@@ -5,6 +5,7 @@ Done at every start, and cheap when there is nothing to do. One bad project or r
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from curator.durable.read import list_names
@@ -40,10 +41,10 @@ def recover(shop: Shop) -> None:
     for running in found.over:
         over = shop.stores.spool.outcome(running.job.id)
         if over is not None:
-            _apart(f"job {running.job.id}", lambda: close_over(running.job, over.outcome, shop), shop)  # noqa: B023
-    _apart("accounting", lambda: _close_attempts(shop), shop)
+            _apart(f"job {running.job.id}", partial(close_over, running.job, over.outcome, shop), shop)
+    _apart("accounting", partial(_close_attempts, shop), shop)
     for key in project_keys(shop):
-        _apart(f"project {key}", lambda: recover_project(key, shop), shop)  # noqa: B023
+        _apart(f"project {key}", partial(recover_project, key, shop), shop)
     swept = sum(sweep(shop.volume, folder, shop.clock.now()) for folder in _swept_folders(shop))
     if swept:
         shop.listener.tell(Recovered("staged leftovers", swept))
@@ -71,7 +72,7 @@ def recover_project(key: ProjectKey, shop: Shop) -> None:
         _finish_admissions(key, authority, shop)
     mailbox = shop.mailbox(key)
     for job_id in mailbox.pending_ids():
-        _apart(f"feedback of {job_id}", lambda: _answer_late(key, job_id, shop), shop)  # noqa: B023
+        _apart(f"feedback of {job_id}", partial(_answer_late, key, job_id, shop), shop)
 
 
 def project_keys(shop: Shop) -> tuple[ProjectKey, ...]:

@@ -1,0 +1,75 @@
+"""A project's memory as a person asks for it: what it holds, and what a job did to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from curator.durable.clock import SystemClock
+from curator.durable.volume import Volume
+from curator.errors import NotFoundError
+from curator.pi.project import find_project
+from curator.store.jobs import JobStore
+from curator.store.memory import ProjectStore
+from curator.workflow.inspect.history import Line, Step, history_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curator.durable.layout import Layout
+    from curator.model.admission import Receipt
+    from curator.model.ids import BranchName, ProjectKey
+    from curator.model.memory import Branch
+
+Authority: TypeAlias = Literal["shadow", "external"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Memory:
+    """One branch of one project, as it stands."""
+
+    root: str
+    key: ProjectKey
+    path: Path
+    branch: Branch
+
+
+def open_store(layout: Layout, key: ProjectKey, authority: Authority = "external") -> ProjectStore:
+    """Return a project's store to be read."""
+    place = layout.shadow_project(key) if authority == "shadow" else layout.project(key)
+    return ProjectStore(Volume(), place, SystemClock())
+
+
+def memory_of(layout: Layout, folder: Path, name: BranchName) -> Memory:
+    """Return a branch of the project that `folder` belongs to. Raises `NotFoundError` where nothing is remembered."""
+    project = find_project(folder)
+    store = open_store(layout, project.key)
+    branch = store.branch(name)
+    if branch is None:
+        fact = f"{project.root}: nothing is remembered of this project on branch {name}, under {layout.root}"
+        raise NotFoundError(fact, remedy="Name the project with --project, or enqueue a session of it first")
+    return Memory(str(project.root), project.key, store.layout.branch(name), branch)
+
+
+def log_of(layout: Layout, memory: Memory) -> tuple[Step, ...]:
+    """Return a branch's revisions with their changes, oldest first."""
+    return history_of(memory.branch, open_store(layout, memory.key).revisions(memory.branch.name))
+
+
+def changes_of(layout: Layout, receipt: Receipt) -> tuple[Line, ...]:
+    """Return what the job of a receipt changed, from its revision and the branch as it stands."""
+    if receipt.revision_id is None:
+        return ()
+    acceptance = JobStore(Volume(), layout).find(receipt.proposal_id)
+    authority: Authority = "external" if acceptance is None else acceptance.authority
+    store = open_store(layout, receipt.project_key, authority)
+    branch = store.branch(receipt.branch_name)
+    steps = () if branch is None else history_of(branch, store.revisions(receipt.branch_name))
+    return next((step.lines for step in steps if step.revision.id == receipt.revision_id), ())
+
+
+def branch_path_of(layout: Layout, receipt: Receipt) -> Path:
+    """Return where the branch lies that a receipt speaks of."""
+    acceptance = JobStore(Volume(), layout).find(receipt.proposal_id)
+    authority: Authority = "external" if acceptance is None else acceptance.authority
+    return open_store(layout, receipt.project_key, authority).layout.branch(receipt.branch_name)
