@@ -1,0 +1,164 @@
+"""What is told of a review: to a program, to a file, and on a terminal."""
+
+import contextlib
+import io
+import json
+import os
+import pty
+import subprocess
+import typing
+from pathlib import Path
+
+import pytest
+
+from curator.cli.listener import JsonLines, Sentences, document_of
+from curator.durable.layout import Layout
+from curator.model import event
+from curator.model.admission import Receipt
+from curator.model.budget import Amount, Exposure, Limits
+from curator.model.digest import Digest
+from curator.model.ids import BranchName, JobId, ProjectKey
+from curator.model.outcome import Cost, Provenance, Usage
+from tests.cli.commands import CURATOR, environ_of, make_home
+
+JOB = JobId("review_" + "a" * 40)
+AT = "2026-01-01T00:00:00.000Z"
+DIGEST = Digest("0" * 64)
+
+PROVENANCE = Provenance(
+    provider="local",
+    model="some-model",
+    api="openai-completions",
+    started_at=AT,
+    completed_at=AT,
+    duration_ms=0,
+    usage=Usage(
+        input=900,
+        output=100,
+        cache_read=0,
+        cache_write=0,
+        total_tokens=1_000,
+        cost=Cost(input=0.001, output=0.002, cache_read=0, cache_write=0, total=0.003),
+    ),
+)
+
+
+def receipt(status: typing.Literal["applied", "noop", "stale", "rejected"], *messages: str) -> Receipt:
+    return Receipt(
+        proposal_id=JOB,
+        job_digest=DIGEST,
+        project_key=ProjectKey("b" * 24),
+        branch_name=BranchName("main"),
+        base_branch_digest=DIGEST,
+        status=status,
+        committed_at=AT,
+        resulting_branch_digest=DIGEST,
+        messages=messages,
+        transaction_id=JOB,
+        outcome_digest=DIGEST,
+        binding_digest=DIGEST,
+    )
+
+
+EXPOSURE = Exposure(Amount(3, 300, 3_000), Amount(1, 10, 0), Amount(2, 20, 5))
+EVERY: tuple[tuple[event.Event, str, str], ...] = (
+    (event.Claimed(JOB, 1, ProjectKey("b" * 24), BranchName("main")), "claimed", "reviewing, attempt 1"),
+    (event.Asking(JOB, 1, "local", "some-model"), "asking", "asking local/some-model"),
+    (event.Rebased(JOB, 2, 1), "rebased", "judged anew"),
+    (
+        event.Completed(JOB, 1, PROVENANCE, receipt("noop")),
+        "completed",
+        "nothing new to remember (1,000 tokens, $0.0030)",
+    ),
+    (event.Completed(JOB, 1, PROVENANCE, receipt("stale", "Branch moved.")), "completed", "stale, memory is as it was"),
+    (event.Completed(JOB, 1, PROVENANCE, receipt("rejected", "Too long.")), "completed", "Too long."),
+    (event.Completed(JOB, 1, PROVENANCE, receipt("applied")), "completed", "memory has changed"),
+    (event.Completed(JOB, 1, PROVENANCE, None), "completed", "was over already"),
+    (event.Retrying(JOB, 1, "model_timeout", AT), "retry", "waits until 2026-01-01 00:00:00 UTC (model_timeout)"),
+    (event.Retrying(JOB, 1, "interrupted", None), "retry", "waits (interrupted)"),
+    (event.Failed(JOB, 3, "invalid_proposal"), "failed", "failed (invalid_proposal)"),
+    (event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)), "attempt_budget_exhausted", "6 calls"),
+    (event.Recovered("expired leases", 2), "recovered", "expired leases"),
+    (event.SetAside("x.json", "is empty"), "set_aside", "x.json was set aside: is empty"),
+    (event.Stopped("job x", "conflict", "a fact", "A remedy"), "stopped", "job x: a fact. A remedy"),
+    (event.Degraded("a fact", "A remedy"), "degraded", "a fact. A remedy"),
+    (event.Drained(1, 1, 1, 1, 1, 2), "drained", "2 jobs left"),
+    (event.Drained(0, 0, 0, 0, 0, 0), "drained", "Nothing to review now."),
+    (event.Idle(), "idle", ""),
+)
+
+
+@pytest.mark.parametrize(("told", "kind", "words"), EVERY)
+def test_every_event_has_a_line_and_a_sentence(
+    told: event.Event, kind: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    JsonLines().tell(told)
+    line = json.loads(capsys.readouterr().out)
+    Sentences(Layout(tmp_path)).tell(told)
+    sentence = "".join(capsys.readouterr())
+
+    assert line["type"] == kind
+    assert words in sentence
+    assert sentence.count("\n") <= 2
+
+
+def test_every_kind_of_event_is_tried_above() -> None:
+    assert {type(told) for told, _, _ in EVERY} == set(typing.get_args(event.Event))
+
+
+def test_the_protocol_s_own_fields_are_spelled_as_it_spells_them() -> None:
+    over = document_of(event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)))
+
+    assert document_of(event.Failed(JOB, 3, "x"))["failure"] == {"code": "x", "retryable": False}
+    assert document_of(event.Retrying(JOB, 1, "x", None))["failure"] == {"code": "x", "retryable": True}
+    assert document_of(event.Completed(JOB, 1, PROVENANCE, None))["provenance"] == PROVENANCE.encode()
+    usage = over["usage"]
+    assert isinstance(usage, dict)
+    assert usage["effective"] == {"calls": 6, "tokens": 330, "costNanodollars": 3_005}
+
+
+class Closed(io.StringIO):
+    def write(self, text: str, /) -> int:
+        del text
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("make", [lambda _: JsonLines(), Sentences], ids=["lines", "sentences"])
+def test_a_reader_who_went_away_never_stops_the_review(
+    make: typing.Callable[[Layout], JsonLines | Sentences], tmp_path: Path
+) -> None:
+    listener, stream = make(Layout(tmp_path)), Closed()
+
+    with contextlib.redirect_stdout(stream):
+        for told, _, _ in EVERY:
+            listener.tell(told)
+
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(("more", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_a_terminal_shows_the_change_in_colour_unless_that_is_not_wanted(
+    tmp_path: Path, more: dict[str, str], *, is_coloured: bool
+) -> None:
+    home = make_home(tmp_path)
+    home.enqueue("From now on, always run the linter before committing.")
+    environ = environ_of(tmp_path, TERM="xterm-256color", PI_CODING_AGENT_DIR=str(home.layout.agent)) | more
+
+    shown = _on_a_terminal([*CURATOR, "review", "--once"], environ)
+
+    assert "  + Always run the linter before committing." in shown
+    assert ("\x1b[32m" in shown) is is_coloured
+
+
+def _on_a_terminal(command: list[str], environ: dict[str, str]) -> str:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        parts: list[bytes] = []
+        # Linux reports the end of a terminal as an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65_536):
+                parts.append(part)
+    os.close(ours)
+    assert child.returncode == 0
+    return b"".join(parts).decode("utf-8")

@@ -1,0 +1,70 @@
+"""How things are shown."""
+
+import json
+
+import pytest
+
+from curator.cli.page import clean, counted, document, dollars, moment, say, short, span, warn
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ttext\nin two lines", "plain\ttext\nin two lines"),
+        ("\x1b[31mred", "\ufffd[31mred"),
+        ("\x9b2J", "\ufffd2J"),
+        ("a\rb\x00\x7f", "a\ufffdb\ufffd\ufffd"),
+        ("\u202eturned", "\ufffdturned"),
+        ("Grüße 😀", "Grüße 😀"),
+    ],
+)
+def test_nothing_shown_can_steer_a_terminal(text: str, shown: str) -> None:
+    assert clean(text) == shown
+
+
+def test_a_complaint_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    warn("first\nsecond \x1b[2J")
+
+    assert capsys.readouterr() == ("", "curator: first second \ufffd[2J\n")
+
+
+def test_an_answer_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    say("yes")
+
+    assert capsys.readouterr() == ("yes\n", "")
+
+
+def test_a_document_is_ascii_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    document({"text": "ü\n\ud800", "n": 1})
+
+    shown = capsys.readouterr().out
+    assert shown.isascii()
+    assert shown.count("\n") == 1
+    assert json.loads(shown) == {"text": "ü\n\ud800", "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [
+        (-5, "0 s"),
+        (999, "0 s"),
+        (1_000, "1 s"),
+        (59_999, "59 s"),
+        (60_000, "1 min"),
+        (7_200_000, "2 h"),
+        (172_800_000, "2 d"),
+    ],
+)
+def test_a_span_is_told_in_its_largest_unit(ms: int, shown: str) -> None:
+    assert span(ms) == shown
+
+
+def test_figures_read_well() -> None:
+    assert (counted(1, "job"), counted(1_234, "job"), counted(0, "entry", "entries")) == (
+        "1 job",
+        "1,234 jobs",
+        "0 entries",
+    )
+    assert (dollars(0), dollars(1_234_567), dollars(2_000_000_000)) == ("$0", "$0.0012", "$2.0000")
+    assert moment("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05 UTC"
+    assert short("review_" + "a" * 40) == "review_aaaaaaaa"

@@ -1,0 +1,105 @@
+"""`curator status`: everything at one look, and nothing changed by looking."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Home, environ_of, make_home, run
+
+WISH = "From now on, always run the linter before committing."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return make_home(tmp_path)
+
+
+def tree(home: Home) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in home.layout.agent.rglob("*") if path.is_file()}
+
+
+def test_a_fresh_machine_is_told_what_to_run(tmp_path: Path) -> None:
+    ran = run("status", cwd=tmp_path, environ=environ_of(tmp_path))
+
+    assert (ran.status, ran.err) == (0, "")
+    assert "curator config init" in ran.out
+    assert not (tmp_path / ".pi").exists()
+
+
+def test_queue_worker_budget_storage_and_results_are_told(home: Home) -> None:
+    home.enqueue(WISH)
+    home.run("review", "--once", "--worker-id", "made-up")
+    home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
+
+    plain, told = home.run("status").out, home.run("status", "--json").document
+
+    assert "external, offline/rules-1" in plain
+    assert "1 queued, 0 waiting, 0 running, 0 held" in plain
+    assert "none runs; curator:made-up was here" in plain
+    assert "offline today: 1 call" in plain
+    assert "applied" in plain
+    queue, budgets = told["queue"], told["budgets"]
+    assert isinstance(queue, dict)
+    assert isinstance(budgets, list)
+    assert queue["queued"] == 1
+    assert isinstance(budgets[0], dict)
+    assert budgets[0]["actual"] == {"calls": 1, "tokens": 0, "costNanodollars": 0}
+    assert budgets[0]["limits"] == {"calls": 100, "tokens": 500_000, "costNanodollars": 10_000_000_000}
+
+
+def test_looking_changes_nothing_and_shows_no_evidence(home: Home) -> None:
+    home.enqueue(WISH)
+    before = tree(home)
+
+    ran = home.run("status")
+    home.run("status", "--json")
+    home.run("jobs")
+
+    assert tree(home) == before
+    assert "linter" not in ran.out
+
+
+def test_what_cannot_be_read_is_one_line_of_the_answer(home: Home) -> None:
+    home.enqueue(WISH)
+    home.run("review", "--once")
+    beat = next(home.layout.workers.glob("*.json"))
+    beat.write_bytes(b"{")
+    project = next(home.layout.root.glob("*/project.json"))
+    project.write_bytes(b"{")
+    home.layout.service_json.write_bytes(b"{")
+
+    ran = home.run("status")
+
+    assert ran.status == 0
+    for path in (beat, project, home.layout.service_json):
+        assert f"Attention: {path}" in ran.out
+
+
+def test_a_change_that_has_begun_is_told_first(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    home.run("review", "--once")
+    tombstone = next(home.layout.root.glob("*/review-admissions/retired/*.json"))
+    intent = tombstone.parent.parent / f"{job_id}.intent.json"
+    intent.write_bytes(tombstone.read_bytes())
+
+    first = home.run("status").out.splitlines()[0]
+    admitting = home.run("status", "--json").document["admitting"]
+
+    assert str(home.project) in first
+    assert isinstance(admitting, list)
+    assert isinstance(admitting[0], dict)
+    assert admitting[0]["jobs"] == [job_id]
+
+
+def test_a_held_job_and_a_dead_letter_are_counted(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    home.run("jobs", "hold", job_id)
+    letter = home.layout.dead_letter / f"{job_id}.json.1.bad"
+    letter.write_text(json.dumps({}), "utf-8")
+
+    told = home.run("status", "--json").document
+
+    assert told["held"] == [job_id]
+    assert told["setAside"] == [letter.name]
+    assert "1 held, 1 set aside" in home.run("status").out
