@@ -16,7 +16,7 @@ from curator.durable.read import stamp_of
 from curator.durable.records import read_as
 from curator.errors import InvalidRecordError
 from curator.model.digest import compact
-from curator.model.job import Queued, Running
+from curator.model.job import Finished, Queued, Running
 from curator.model.limits import RUNNING_BYTES_MAX
 from curator.model.times import ms_of
 
@@ -56,11 +56,7 @@ def recover(spool: Spool) -> Recovery:
     expired = 0
     now = spool.clock.now()
     for running in spool.running():
-        try:
-            outcome = spool.outcome(running.job.id)
-        except InvalidRecordError as fault:
-            set_aside.append(quarantine(spool, fault.path, fault.why))
-            outcome = None
+        outcome = _outcome(spool, running.job.id, set_aside)
         if outcome is not None:
             if outcome.outcome.job_digest == running.job.digest:
                 over.append(running)
@@ -71,6 +67,7 @@ def recover(spool: Spool) -> Recovery:
         else:
             set_aside.extend(_drop_shadowed(spool, running))
     set_aside.extend(_finished_but_queued(spool))
+    set_aside.extend(_held_twice(spool))
     return Recovery(expired, tuple(over), tuple(set_aside))
 
 
@@ -92,6 +89,15 @@ def quarantine(spool: Spool, path: Path, reason: str) -> SetAside:
             spool.volume.sync_directory(target.parent)
     spool.volume.sync_directory(path.parent)
     return SetAside(path.name, reason)
+
+
+def _outcome(spool: Spool, job_id: JobId, moved: list[SetAside]) -> Finished | None:
+    """Return a job's outcome; one that cannot be read goes to the dead letters, and its job goes on."""
+    try:
+        return spool.outcome(job_id)
+    except InvalidRecordError as fault:
+        moved.append(quarantine(spool, fault.path, fault.why))
+        return None
 
 
 def _unreadable(spool: Spool) -> list[SetAside]:
@@ -159,11 +165,7 @@ def _finished_but_queued(spool: Spool) -> list[SetAside]:
     moved: list[SetAside] = []
     for waiting in spool.waiting():
         job = waiting.record.job
-        try:
-            outcome = spool.outcome(job.id)
-        except InvalidRecordError as fault:
-            moved.append(quarantine(spool, fault.path, fault.why))
-            continue
+        outcome = _outcome(spool, job.id, moved)
         if outcome is None:
             continue
         if outcome.outcome.job_digest != job.digest:
@@ -174,6 +176,27 @@ def _finished_but_queued(spool: Spool) -> list[SetAside]:
                 spool.volume.sync_directory(spool.layout.outcomes)
                 spool.volume.unlink(spool.layout.queued / f"{job.id}.json")
         spool.volume.sync_directory(spool.layout.queued)
+    return moved
+
+
+def _held_twice(spool: Spool) -> list[SetAside]:
+    """Let a job go on that a crash left both held and elsewhere: neither `hold` nor `release` had said it was done."""
+    moved: list[SetAside] = []
+    for held in spool.held():
+        job = held.job
+        over = _outcome(spool, job.id, moved)
+        owned = spool.running_one(job.id) or spool.queued_one(job.id)
+        elsewhere = over.outcome.job_digest if over is not None else None if owned is None else owned.job.digest
+        if elsewhere is None:
+            continue
+        if elsewhere != job.digest:
+            moved.append(_conflict(spool, spool.layout.held, job.id))
+            continue
+        with spool.domain.hold():
+            for folder in (spool.layout.outcomes, spool.layout.running, spool.layout.queued):
+                spool.volume.sync_directory(folder)
+            spool.volume.unlink(spool.layout.held / f"{job.id}.json")
+        spool.volume.sync_directory(spool.layout.held)
     return moved
 
 
