@@ -47,7 +47,7 @@ def _lines(layout: Layout, found: Status) -> Iterator[str]:
         yield f"A change of memory has begun and is not over in {where}; run `curator review --once` to finish it."
     for fault in found.faults:
         yield f"Attention: {fault.fact}. {fault.remedy}."
-    yield f"agent     {layout.agent}"
+    yield f"agent     {layout.agent}" + ("" if found.storage is not None else ", which is not there")
     yield f"mode      {_mode(found)}"
     yield from _worker_lines(found)
     yield f"queue     {_queue(found)}"

@@ -109,6 +109,9 @@ def write_service(volume: Volume, layout: Layout, service: ServiceSettings, *, f
     """
     path = layout.service_json
     data = pretty(service.encode()).encode()
+    # Pi's own folder may be a link to where somebody keeps such things; ours in it may not.
+    if layout.agent.is_dir() and volume.make_directory(layout.root):
+        volume.sync_directory(layout.agent)
     ensure_directory(volume, layout.root)
     if force:
         if path.is_symlink() or path.is_dir():

@@ -180,6 +180,16 @@ def test_writing_makes_a_private_file_that_reads_back(tmp_path: Path) -> None:
     assert stat.S_IMODE(layout.root.stat().st_mode) == 0o700
 
 
+def test_an_agent_folder_that_is_a_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "kept elsewhere").mkdir()
+    (tmp_path / "agent").symlink_to(tmp_path / "kept elsewhere")
+    layout = Layout(tmp_path / "agent")
+
+    write_service(Volume(), layout, service_of("external", profile_of("offline"), None))
+
+    assert (tmp_path / "kept elsewhere" / "no-forgetti" / "service.json").is_file()
+
+
 def test_what_stands_is_overwritten_only_when_asked(layout: Layout) -> None:
     path = service(layout, {"version": 1, "mode": "embedded"})
     before = path.read_bytes()

@@ -123,7 +123,7 @@ def show_job(layout: Layout, job_id: JobId) -> JobView:
     job = results[0].job if job is None and results else job
     attempts = AttemptStore(Volume(), layout).of_job(job_id, _FIRST_DAY)
     if job is None and outcome is None and closing is None and not attempts:
-        raise NotFoundError(f"{job_id}: there is no such job under {layout.root}")
+        raise _not_found(layout, job_id)
     key = job.project_key if job is not None else None if closing is None else closing.project_key
     authority: Authority = "external" if acceptance is None else acceptance.authority
     memory = None if key is None else open_store(layout, key, authority)
@@ -147,6 +147,14 @@ def show_job(layout: Layout, job_id: JobId) -> JobView:
         pending=None if mailbox is None else mailbox.pending(job_id),
         has_card=mailbox is not None and mailbox.ready(job_id) is not None,
     )
+
+
+def _not_found(layout: Layout, job_id: JobId) -> NotFoundError:
+    letter = next((name for name in set_aside(layout) if name.startswith(job_id)), None)
+    if letter is None:
+        return NotFoundError(f"{job_id}: there is no such job under {layout.root}")
+    remedy = f"Mend it there, then run `curator jobs release {letter}`"
+    return NotFoundError(f"{job_id}: was set aside as {layout.dead_letter / letter}", remedy=remedy)
 
 
 def _state(queued: Queued | None, held: Queued | None, running: Running | None, *, is_over: bool) -> JobState | None:
