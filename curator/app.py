@@ -31,7 +31,6 @@ from curator.workflow.beats import Beating, foreign_live_worker
 from curator.workflow.drain import drain
 from curator.workflow.projection import project
 from curator.workflow.recovery import project_keys, recover
-from curator.workflow.reviewers import reviewer_for
 from curator.workflow.settings_files import read_curator, read_service
 from curator.workflow.shop import Shop, Stores
 
@@ -131,7 +130,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
         ),
         service=service,
         settings=settings,
-        reviewer=reviewer or _reviewer(service.reviewer, layout, time, environ),
+        reviewer=reviewer or _NamedReviewer(service.reviewer, layout.agent, time, environ),
         worker_id=worker_id_of(worker_id),
     )
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
@@ -148,21 +147,31 @@ def worker_id_of(given: str | None) -> WorkerId:
     return WorkerId(name)
 
 
-def _reviewer(profile: ReviewerProfile | None, layout: Layout, clock: Clock, environ: Mapping[str, str]) -> Reviewer:
-    return _NoReviewer() if profile is None else reviewer_for(profile, layout.agent, clock, environ)
+class _NamedReviewer:
+    """The reviewer of service.json, loaded at the first job: an empty queue needs none, and loading takes its time."""
 
-
-class _NoReviewer:
-    """Stands in where service.json names no reviewer: every job waits for one."""
+    def __init__(self, profile: ReviewerProfile | None, agent: Path, clock: Clock, environ: Mapping[str, str]) -> None:
+        self._profile = profile
+        self._agent = agent
+        self._clock = clock
+        self._environ = environ
+        self._loaded: Reviewer | None = None
 
     def prepare(self, brief: Brief) -> Prepared:
-        del brief
-        raise ReviewerSetupError(
-            "model_not_found", "service.json names no reviewer", remedy="Run `curator config init --force`"
-        )
+        return self._reviewer().prepare(brief)
 
     def ask(self, prepared: Prepared, stop: Stop) -> Answer | CallFailure:
-        raise AssertionError("nothing was prepared", prepared, stop)
+        return self._reviewer().ask(prepared, stop)
+
+    def _reviewer(self) -> Reviewer:
+        if self._profile is None:
+            remedy = "Run `curator config init --force`"
+            raise ReviewerSetupError("model_not_found", "service.json names no reviewer", remedy=remedy)
+        if self._loaded is None:
+            from curator.workflow.reviewers import reviewer_for  # noqa: PLC0415 - see the class
+
+            self._loaded = reviewer_for(self._profile, self._agent, self._clock, self._environ)
+        return self._loaded
 
 
 class _Sleeper:

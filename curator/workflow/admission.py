@@ -19,7 +19,7 @@ from curator.model.limits import MESSAGES_MAX
 from curator.model.memory import Branch, Review, branch_digest, changes_between
 from curator.model.times import iso
 from curator.workflow.base import find_base
-from curator.workflow.election import attempts_of, base_digest_of
+from curator.workflow.history import attempts_of, base_digest_of
 
 if TYPE_CHECKING:
     from curator.model.admission import Receipt, Tombstone

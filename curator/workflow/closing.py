@@ -17,7 +17,7 @@ from curator.model.memory import Review
 from curator.model.outcome import Completed, Failed, Failure
 from curator.model.times import iso
 from curator.workflow.base import authority_of
-from curator.workflow.election import attempts_of
+from curator.workflow.history import attempts_of
 
 if TYPE_CHECKING:
     from curator.model.admission import Receipt

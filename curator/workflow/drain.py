@@ -15,7 +15,6 @@ from curator.model.times import iso
 from curator.workflow.claim import line_up, take
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
 from curator.workflow.retry import wait_ms
-from curator.workflow.review_job import review_job
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
@@ -120,6 +119,9 @@ def _blocks_all(ending: Ending) -> bool:
 
 def _turn(claim: Claim, shop: Shop) -> Ending:
     """Review one job; what stops it alone puts it back, later, and is named."""
+    # The reviewer, its rules and the gates load with the first job: an empty queue needs none of them.
+    from curator.workflow.review_job import review_job  # noqa: PLC0415 - see above
+
     try:
         return review_job(claim, shop)
     except StorageError:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from curator.errors import ReviewerSetupError
 from curator.model.event import Rebased, Stopped
-from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.ports import Class
 from curator.model.times import next_midnight
 from curator.workflow.attempt import Missed, NotSent, Proposal, Spent, attempt
 from curator.workflow.base import take_base
 from curator.workflow.ending import Ended, Interrupted, OverBudget, Waits
+from curator.workflow.history import attempts_of, base_digest_of
 from curator.workflow.retry import tally, wait_ms
 
 if TYPE_CHECKING:
     from curator.model.decision import Decision, ProviderResult
-    from curator.model.digest import Digest
     from curator.model.job import Job
     from curator.store.attempts import Seen
     from curator.store.memory import ProjectStore
@@ -58,17 +57,6 @@ def decide(claim: Claim, memory: ProjectStore, shop: Shop) -> tuple[Decision, Cl
         ending = _ask(claim, base, count, shop)
         if ending is not None:
             return ending, claim
-
-
-def attempts_of(job: Job, shop: Shop) -> tuple[Seen, ...]:
-    """Return all attempts of a job, of every day: a clock that jumped must not hide a call that was paid for."""
-    return shop.stores.attempts.of_job(job.id, Day("0000-00-00"))
-
-
-def base_digest_of(job: Job, result_attempts: tuple[Seen, ...], attempt_id: str) -> Digest:
-    """Return the branch state that an attempt judged; one without our reservation judged the job's own."""
-    seen = next((each for each in result_attempts if each.id == attempt_id), None)
-    return job.base_branch_digest if seen is None else seen.latest.base_branch_digest or job.base_branch_digest
 
 
 def _electable(job: Job, base: Judged, attempts: tuple[Seen, ...], count: Tally, shop: Shop) -> ProviderResult | None:

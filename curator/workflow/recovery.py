@@ -16,7 +16,6 @@ from curator.model.ids import PROJECT_KEY_PATTERN, ProjectKey
 from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.outcome import Failed
 from curator.store.spool import recover as recover_spool
-from curator.workflow.admission import roll_forward
 from curator.workflow.adoption import adopt_all, close_orphans
 from curator.workflow.closing import answer_failed, answer_over, close_over
 from curator.workflow.projection import project_days
@@ -85,6 +84,9 @@ def _finish_admissions(key: ProjectKey, authority: Literal["external", "shadow"]
     memory = shop.memory(key, authority)
     if not memory.pending():
         return
+    # The gates load where a begun admission needs them, not at every start.
+    from curator.workflow.admission import roll_forward  # noqa: PLC0415 - see above
+
     for job_id in memory.roll_pending():
         decision = shop.stores.decisions.find(job_id)
         if decision is None:
