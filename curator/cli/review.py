@@ -17,6 +17,8 @@ from curator.errors import CuratorError, UsageError
 if TYPE_CHECKING:
     from types import FrameType
 
+    from curator.model.ports import Clock
+
 _INTERRUPTED: Final = 130
 _ECHO_MS: Final = 500
 """A second signal this soon is the first one, forwarded by a wrapper beside the terminal's own (W20)."""
@@ -41,7 +43,9 @@ def review(
     if not once:
         fact = "the long-lived service comes with a later release"
         raise UsageError(fact, remedy="Run `curator review --once`, by hand or from a timer")
-    stop = SignalStop()
+    from curator.durable.clock import SystemClock
+
+    stop = SignalStop(SystemClock())
     try:
         return _review_once(stop, agent_dir, worker_id, limit, as_json=as_json, wait=wait)
     except CuratorError as error:
@@ -70,8 +74,9 @@ def _review_once(
 class SignalStop:
     """The wish to stop, by SIGINT or SIGTERM; a second one ends the run where it stands."""
 
-    def __init__(self) -> None:
-        """Nobody wishes to stop yet."""
+    def __init__(self, clock: Clock) -> None:
+        """Nobody wishes to stop yet; `clock` tells a second wish from an echo of the first."""
+        self._clock = clock
         self._since_ms: int | None = None
         self._before: list[tuple[int, signal._HANDLER]] = []
 
@@ -90,9 +95,7 @@ class SignalStop:
             signal.signal(number, before)
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
-        from curator.durable.clock import SystemClock
-
-        now = SystemClock().monotonic()
+        now = self._clock.monotonic()
         if self._since_ms is None:
             self._since_ms = now
         elif now - self._since_ms > _ECHO_MS:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from curator.cli.review import SignalStop
 from curator.model.digest import Json
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, run
+from tests.workflow.shops import HandClock
 
 WISH = "From now on, always run the linter before committing."
 
@@ -182,3 +184,20 @@ def test_a_signal_during_the_call_ends_the_run_and_keeps_the_job(home: Home, sig
     assert b"Traceback" not in said
     spool = (home.layout.queued, home.layout.running)
     assert sum(len(list(folder.glob("*.json"))) for folder in spool) == 1
+
+
+def test_an_echo_of_a_signal_is_not_a_second_one() -> None:
+    clock = HandClock(0)
+    before = signal.getsignal(signal.SIGINT)
+
+    with SignalStop(clock) as stop:
+        assert not stop.is_set()
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.is_set()
+
+        clock.at = 501
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    assert signal.getsignal(signal.SIGINT) == before
