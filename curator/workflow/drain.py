@@ -14,7 +14,7 @@ from curator.model.ports import Class
 from curator.model.times import iso
 from curator.workflow.claim import line_up, take
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
-from curator.workflow.retry import wait_ms
+from curator.workflow.retry import CONFIGURATION_CODES, wait_ms
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 WAIT_MS_MAX: Final = 120_000
 """The longest back-off that `--wait` sits through."""
-
-_REVIEWER_BLOCKS: Final = frozenset({"auth_unavailable", "model_not_found", "model_registry_invalid"})
 
 
 class Sleeper(Protocol):
@@ -114,7 +112,7 @@ def _take(waiting: Waiting, shop: Shop) -> Claim | None:
 
 def _blocks_all(ending: Ending) -> bool:
     """Tell whether every other job would meet the same: they ask the same reviewer under the same limits."""
-    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in _REVIEWER_BLOCKS)
+    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in CONFIGURATION_CODES)
 
 
 def _turn(claim: Claim, shop: Shop) -> Ending:

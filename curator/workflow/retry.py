@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _NOT_CODE: Final = re.compile(r"[^a-z0-9_-]+")
 _CODE_CHARS_MAX: Final = 64
+CONFIGURATION_CODES: Final = frozenset({"auth_unavailable", "model_not_found", "model_registry_invalid"})
+"""What somebody has to mend, and what every job meets alike: never a job's own fault, so it costs none its tries."""
 _EXPONENT_MAX: Final = 16
 
 
@@ -28,7 +30,7 @@ class Tally:
     """What a job's earlier attempts came to, as the files tell."""
 
     failures: int
-    """Attempts that may have been paid for and brought no proposal."""
+    """Attempts that may have been paid for and brought no proposal; one that the account was refused is none."""
     completed: tuple[ProviderResult, ...]
     """Results with a proposal, none of them elected, by claim."""
     last_failure_code: str | None
@@ -53,10 +55,10 @@ def tally(attempts: tuple[Seen, ...], results: tuple[ProviderResult, ...]) -> Ta
     """Count a job's attempts: from the journal what may have been paid for, from the results what came of it."""
     order = {seen.id: (seen.latest.claim_attempt, seen.id) for seen in attempts}
     completed = [result for result in results if isinstance(result.outcome, Completed)]
-    with_proposal = {result.attempt_id for result in completed}
-    paid = {AttemptState.DISPATCHED, AttemptState.SETTLED, AttemptState.UNKNOWN}
-    failures = [seen for seen in attempts if seen.state in paid and seen.id not in with_proposal]
     failed = [result for result in results if not isinstance(result.outcome, Completed)]
+    excused = {result.attempt_id for result in results if _is_excused(result)}
+    paid = {AttemptState.DISPATCHED, AttemptState.SETTLED, AttemptState.UNKNOWN}
+    failures = [seen for seen in attempts if seen.state in paid and seen.id not in excused]
     last = max(failed, key=lambda result: result.outcome.completed_at, default=None)
     code = None if last is None or isinstance(last.outcome, Completed) else last.outcome.error.code
     return Tally(
@@ -64,6 +66,12 @@ def tally(attempts: tuple[Seen, ...], results: tuple[ProviderResult, ...]) -> Ta
         completed=tuple(sorted(completed, key=lambda each: order.get(each.attempt_id, (0, each.attempt_id)))),
         last_failure_code=code,
     )
+
+
+def _is_excused(result: ProviderResult) -> bool:
+    """Tell whether an attempt does not count against its job: it brought a proposal, or met a wrong configuration."""
+    outcome = result.outcome
+    return isinstance(outcome, Completed) or outcome.error.code in CONFIGURATION_CODES
 
 
 def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
