@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from curator.app import App, open_app
 from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.model.digest import Json
+from curator.model.event import Event
 from curator.workflow.demo import Demo, lay_out
+from curator.workflow.producer import enqueue_session
 from tests.session_lines import assistant, header, user, write
 
 CURATOR: Final = (sys.executable, "-m", "curator")
@@ -75,18 +78,30 @@ class Home:
         return write(self.path / name, *entries)
 
     def enqueue(self, *wishes: str, name: str = "other.jsonl") -> str:
-        """Enqueue such a session, and return its job's id."""
-        ran = self.run("enqueue", "--session", self.session(*wishes, name=name), "--json")
-        assert ran.status == 0, ran.err
-        jobs = ran.document["jobs"]
-        assert isinstance(jobs, list)
-        assert isinstance(jobs[0], dict)
-        return str(jobs[0]["jobId"])
+        """Enqueue such a session, without a process of its own, and return its job's id."""
+        production = enqueue_session(self.open().shop, self.session(*wishes, name=name))
+        return production.jobs[0].job_id
+
+    def review(self) -> None:
+        """Review what waits, without a process of its own."""
+        assert self.open().review_once().left == 0
+
+    def open(self) -> App:
+        """Open the agent folder, as a command would."""
+        environ = environ_of(self.path, PI_CODING_AGENT_DIR=str(self.layout.agent))
+        return open_app(environ=environ, listener=_Deaf())
 
     def service(self, **changes: Json) -> None:
         """Change service.json by hand."""
         path = self.layout.service_json
         path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+
+
+class _Deaf:
+    """Somebody who does not listen: what is told is not what such a test is about."""
+
+    def tell(self, event: Event) -> None:
+        del event
 
 
 def make_home(tmp_path: Path) -> Home:

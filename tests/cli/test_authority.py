@@ -35,10 +35,10 @@ def test_without_a_shadow_there_is_nothing_to_compare(home: Home) -> None:
 
 def test_what_only_one_side_remembers_is_told(home: Home) -> None:
     home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     home.service(mode="shadow")
     home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
-    home.run("review", "--once")
+    home.review()
 
     branches = home.run("authority", "compare", "--json").document["branches"]
 

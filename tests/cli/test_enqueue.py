@@ -42,7 +42,7 @@ def test_the_same_session_again_is_a_duplicate_before_and_after_its_review(home:
     home.run("enqueue", "--session", session)
 
     before = home.run("enqueue", "--session", session)
-    home.run("review", "--once")
+    home.review()
     after = home.run("enqueue", "--session", session, "--json")
 
     assert "Nothing new" in before.out
@@ -53,7 +53,7 @@ def test_the_same_session_again_is_a_duplicate_before_and_after_its_review(home:
 
 def test_a_session_that_went_on_brings_only_what_is_new(home: Home) -> None:
     home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
 
     home.enqueue(WISH, "We decided that dates are stored in UTC.")
 

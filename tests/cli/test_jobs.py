@@ -28,7 +28,7 @@ def test_no_jobs_is_said(home: Home) -> None:
 
 def test_jobs_are_listed_with_their_state(home: Home) -> None:
     done = home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     waiting = home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
 
     listed = home.run("jobs", "--json").document["jobs"]
@@ -42,7 +42,7 @@ def test_jobs_are_listed_with_their_state(home: Home) -> None:
 def test_a_job_is_shown_by_ids_and_sizes_and_never_by_its_text(home: Home) -> None:
     job_id = home.enqueue(WISH)
     before = [home.run("jobs", "show", job_id), home.run("jobs", "show", job_id, "--json")]
-    home.run("review", "--once")
+    home.review()
     after = [home.run("jobs", "show", job_id), home.run("jobs", "show", job_id, "--json")]
 
     for ran in (*before, *after):
@@ -115,7 +115,7 @@ def test_a_job_that_waits_can_be_hurried(home: Home) -> None:
 @pytest.mark.parametrize("word", ["hold", "cancel", "release"])
 def test_a_job_that_is_over_cannot_be_moved(home: Home, word: str) -> None:
     job_id = home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
 
     assert_refused(home.run("jobs", word, job_id), 66, job_id)
 

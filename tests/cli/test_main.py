@@ -92,7 +92,7 @@ def test_a_narrow_locale_ends_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     home.enqueue("From now on, always greet with Grüß Gott.")
     environ = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    home.run("review", "--once")
+    home.review()
 
     assert "Gr\\xfc\\xdf" in home.run("memory", "show", environ=environ).out
     entries = home.run("memory", "show", "--json", environ=environ).document["entries"]

@@ -15,7 +15,7 @@ KEPT = "Always run the linter before committing."
 def home(tmp_path: Path) -> Home:
     home = make_home(tmp_path)
     home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     return home
 
 

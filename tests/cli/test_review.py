@@ -77,7 +77,7 @@ def test_a_person_reads_sentences_and_the_change(home: Home) -> None:
 
 def test_what_is_known_already_is_nothing_new(home: Home) -> None:
     home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     home.enqueue(WISH, name="again.jsonl")
 
     assert "nothing new to remember" in home.run("review", "--once").out

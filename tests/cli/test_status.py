@@ -62,7 +62,7 @@ def test_looking_changes_nothing_and_shows_no_evidence(home: Home) -> None:
 
 def test_what_cannot_be_read_is_one_line_of_the_answer(home: Home) -> None:
     home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     beat = next(home.layout.workers.glob("*.json"))
     beat.write_bytes(b"{")
     project = next(home.layout.root.glob("*/project.json"))
@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_one_line_of_the_answer(home: Home) -> None:
 
 def test_a_change_that_has_begun_is_told_first(home: Home) -> None:
     job_id = home.enqueue(WISH)
-    home.run("review", "--once")
+    home.review()
     tombstone = next(home.layout.root.glob("*/review-admissions/retired/*.json"))
     intent = tombstone.parent.parent / f"{job_id}.intent.json"
     intent.write_bytes(tombstone.read_bytes())
