@@ -38,7 +38,8 @@ _FIRST_RETRIES_MS: Final = (1, 2, 4, 8)
 _RETRY_MS: Final = 25
 _RETRY_SPREAD_MS: Final = 24
 _L = TypeVar("_L", bound=BaseFileLock)
-_OWNER: Final = re.compile(rb"(\d+):[0-9a-f-]{36}")
+_OWNER: Final = re.compile(rb"(\d+):")
+"""The protocol reads the number alone, so whatever a live owner wrote behind it keeps its lock."""
 
 
 class NestedLockError(AssertionError):
@@ -77,16 +78,24 @@ class Domain:
             self._mutex.release()
 
     def _acquire(self, timeout: float) -> None:
+        path = Path(self._lock.lock_file)
+        if not path.parent.is_dir():
+            # The library would make it, open to others and not flushed.
+            raise StorageError(path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         try:
             self._lock.acquire(timeout=timeout)
         except Timeout:
             raise self._busy() from None
         except OSError as error:
-            raise StorageError(Path(self._lock.lock_file), error) from error
+            raise StorageError(path, error) from error
 
     def _busy(self) -> BusyError:
         fact = f"the {self._name} lock is held: {self._lock.lock_file}"
-        return BusyError(fact, remedy="Try again in a moment; if no curator and no Pi runs, remove that file")
+        remedy = "Try again in a moment"
+        if isinstance(self._lock, ProtocolLock):
+            # Only this kind can be left behind. To remove a kernel's lock file would let two in.
+            remedy += "; if no curator and no Pi runs, remove that file"
+        return BusyError(fact, remedy=remedy)
 
 
 def kernel_domain(name: str, path: Path) -> Domain:

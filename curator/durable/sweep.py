@@ -10,11 +10,14 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.read import stamp_of
+from curator.errors import StorageError
 from curator.model.limits import STAGED_LEFTOVER_MS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curator.durable.read import Stamp
     from curator.durable.volume import Volume
 
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -24,18 +27,19 @@ _LOCK_LEFTOVER: Final = re.compile(rf".+\.stale\.{_UUID}")
 
 def sweep(volume: Volume, folder: Path, now: int) -> int:
     """Remove aged staged leftovers from one folder, and return how many."""
-    swept = 0
     try:
-        entries = list(os.scandir(folder))
+        with os.scandir(folder) as names:
+            leftovers = [folder / each.name for each in names if _is_leftover(each.name)]
     except (FileNotFoundError, NotADirectoryError):
         return 0
-    for entry in entries:
-        if not (STAGED.fullmatch(entry.name) or _LOCK_LEFTOVER.fullmatch(entry.name)):
-            continue
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue
-        if now - status.st_mtime_ns // 1_000_000 > STAGED_LEFTOVER_MS and volume.unlink(folder / entry.name):
-            swept += 1
-    return swept
+    except OSError as error:
+        raise StorageError(folder, error) from error
+    return sum(_is_aged(stamp_of(each), now) and volume.unlink(each) for each in leftovers)
+
+
+def _is_leftover(name: str) -> bool:
+    return STAGED.fullmatch(name) is not None or _LOCK_LEFTOVER.fullmatch(name) is not None
+
+
+def _is_aged(stamp: Stamp | None, now: int) -> bool:
+    return stamp is not None and now - stamp.mtime_ns // 1_000_000 > STAGED_LEFTOVER_MS
