@@ -1,7 +1,9 @@
 """A folder of records in memory: what did not change is not read again.
 
-INVARIANT  `refresh` returns what a fresh reading of the folder would. A record is told by its inode, size and mtime; the
-           folder's own stamp spares even the listing, except when it lies too close to the last one to be trusted.
+INVARIANT  `refresh` returns what a fresh reading of the folder would, as long as writers rename or link whole files, as
+           all of the protocol do. A record is told by its inode, size and mtime; the folder's own stamp spares even the
+           listing. Neither is trusted while it lies too close to the look at it. A record that cannot be read is looked
+           at each time: somebody may be mending it in place.
 """
 
 from __future__ import annotations
@@ -23,7 +25,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _RACY_NS: Final = 20_000_000
-"""A folder's mtime ticks coarsely: what lies this close to the last listing may hide a later name."""
+"""An mtime ticks coarsely: what lies this close to the look at it may hide a later change."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Look:
+    """A stamp, and when it was taken."""
+
+    stamp: Stamp
+    at_ns: int
+
+    def still_holds(self, stamp: Stamp) -> bool:
+        return self.stamp == stamp and self.at_ns - stamp.mtime_ns >= _RACY_NS
 
 
 class Listing:
@@ -32,16 +45,19 @@ class Listing:
     def __init__(self, folder: Path) -> None:
         """Watch `folder` by its stamp; it has never been listed yet."""
         self._folder = folder
-        self._last: tuple[Stamp, int] | None = None
+        self._looked: _Look | None = None
+        self._listed: _Look | None = None
 
     def is_current(self) -> bool:
-        """Tell whether the last listing still holds; if not, the caller lists now, and this call counts as the look."""
+        """Tell whether the last listing still holds. If not, list now, and call `done` when all of it was taken in."""
         now = file_clock_ns()
         stamp = stamp_of(self._folder)
-        last, self._last = self._last, None if stamp is None else (stamp, now)
-        if stamp is None:
-            return False
-        return last is not None and last[0] == stamp and last[1] - stamp.mtime_ns >= _RACY_NS
+        self._looked = None if stamp is None else _Look(stamp, now)
+        return stamp is not None and self._listed is not None and self._listed.still_holds(stamp)
+
+    def done(self) -> None:
+        """Say that the folder was listed since the last look: one that failed in between is no listing."""
+        self._listed = self._looked
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,11 +68,11 @@ class Indexed(Generic[T]):
     stamp: Stamp
     record: T | None
     fault: InvalidRecordError | None
+    looked_ns: int
 
-    @property
-    def mtime_ms(self) -> int:
-        """When the file was written."""
-        return self.stamp.mtime_ns // 1_000_000
+    def still_holds(self, stamp: Stamp) -> bool:
+        """Tell whether the record need not be read again."""
+        return self.fault is None and _Look(self.stamp, self.looked_ns).still_holds(stamp)
 
 
 class FolderIndex(Generic[T]):
@@ -67,29 +83,36 @@ class FolderIndex(Generic[T]):
         self._folder = folder
         self._limit = limit
         self._read = read
-        self._known: dict[str, Indexed[T]] = {}
+        self._known: Mapping[str, Indexed[T]] = {}
         self._listing = Listing(folder)
         self._mutex = threading.Lock()
 
     def refresh(self) -> Mapping[str, Indexed[T]]:
-        """Return the folder's records by file name, in the names' order."""
+        """Return the folder's records by file name, in the names' order. What was returned before stays as it is."""
         with self._mutex:
             if not self._listing.is_current():
                 names = [name for name in list_names(self._folder, self._limit) if name.endswith(".json")]
-                found = ((name, self._one(name)) for name in names)
-                self._known = {name: one for name, one in found if one is not None}
+                self._known = self._looked_at(names)
+                self._listing.done()
+            elif any(each.fault is not None for each in self._known.values()):
+                self._known = self._looked_at([*self._known])
             return self._known
+
+    def _looked_at(self, names: list[str]) -> Mapping[str, Indexed[T]]:
+        found = ((name, self._one(name)) for name in names)
+        return {name: one for name, one in found if one is not None}
 
     def _one(self, name: str) -> Indexed[T] | None:
         path = self._folder / name
+        now = file_clock_ns()
         stamp = stamp_of(path)
         if stamp is None:
             return None
         known = self._known.get(name)
-        if known is not None and known.stamp == stamp:
+        if known is not None and known.still_holds(stamp):
             return known
         try:
             record = self._read(path)
         except InvalidRecordError as fault:
-            return Indexed(path, stamp, None, fault)
-        return None if record is None else Indexed(path, stamp, record, None)
+            return Indexed(path, stamp, None, fault, now)
+        return None if record is None else Indexed(path, stamp, record, None, now)

@@ -1,7 +1,7 @@
 """Publication: the primitives under every record that curator writes.
 
 INVARIANT  After `publish` or `replace` returns, `path` holds exactly `data` and survives power loss; after `remove`
-           returns, `path` is gone and stays gone.
+           returns, `path` is gone and stays gone; after `ensure_directory` returns, the folder stays.
 CRASH      Before the link or the rename: the old state. After it, before the flush: either. A staged leftover may stay;
            the sweep finds it.
 """
@@ -9,16 +9,21 @@ CRASH      Before the link or the rename: the old state. After it, before the fl
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+import stat
+from typing import TYPE_CHECKING, Final
 
-from curator.durable.read import read_bounded
-from curator.errors import ConflictError, InvalidRecordError, StorageError
+from curator.durable.read import is_empty_folder, mode_of, read_bounded
+from curator.durable.volume import FOLDER_MODE
+from curator.errors import ConflictError, InvalidRecordError
+from curator.model.limits import PUBLISHED_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from curator.durable.volume import Volume
+
+_OTHERS: Final = 0o077
 
 
 class Published(enum.Enum):
@@ -53,7 +58,7 @@ def link_or_compare(
     try:
         volume.link(staged, path)
     except FileExistsError:
-        standing = read_bounded(path, max(len(data) * 4, 4096))
+        standing = read_bounded(path, PUBLISHED_BYTES_MAX)
         if standing is None or not (standing == data or (is_same is not None and is_same(standing))):
             raise ConflictError(path) from None
         return Published.REPLAYED
@@ -62,21 +67,19 @@ def link_or_compare(
 
 def replace(volume: Volume, path: Path, data: bytes) -> None:
     """Make `path` hold `data`, whatever stood there; durable when it returns."""
-    staged = volume.stage(path, data)
-    try:
-        volume.rename(staged, path)
-    except BaseException:
-        volume.unlink(staged)
-        raise
+    _swap(volume, volume.stage(path, data), path)
     volume.sync_directory(path.parent)
 
 
 def replace_lazily(volume: Volume, path: Path, data: bytes) -> None:
     """Make `path` hold `data` for readers of this moment, without a flush: power loss may leave it old, or empty."""
-    staged = volume.stage(path, data, flush=False)
+    _swap(volume, volume.stage(path, data, flush=False), path)
+
+
+def _swap(volume: Volume, staged: Path, path: Path) -> None:
     try:
         volume.rename(staged, path)
-    except StorageError:
+    except BaseException:
         volume.unlink(staged)
         raise
 
@@ -90,13 +93,31 @@ def remove(volume: Volume, path: Path) -> bool:
 
 
 def ensure_directory(volume: Volume, path: Path) -> None:
-    """Create a private folder and those above it, each durable before the next is used."""
-    if path.is_dir():
-        if path.is_symlink():
-            raise InvalidRecordError(path, "is a symlink where a folder of ours belongs")
+    """Make sure of a private folder of ours; its name is durable when it returns.
+
+    Folders above it are created too, each durable before the next is used; of those that stand, where they lead is the
+    person's affair. Raises `InvalidRecordError` if `path` itself is a symlink or no folder.
+    """
+    mode = mode_of(path)
+    if mode is None:
+        _create(volume, path)
         return
-    ensure_directory(volume, path.parent)
-    if volume.make_directory(path):
-        volume.sync_directory(path.parent)
-    elif path.is_symlink() or not path.is_dir():
+    if stat.S_ISLNK(mode):
+        raise InvalidRecordError(path, "is a symlink where a folder of ours belongs")
+    if not stat.S_ISDIR(mode):
         raise InvalidRecordError(path, "is not a folder")
+    if mode & _OTHERS:
+        volume.restrict(path, FOLDER_MODE)
+    # Whoever put a name into it had made sure of it before. Into an empty one nobody has: its maker may have died, or
+    # be about to, between making it and flushing its name.
+    if is_empty_folder(path):
+        volume.sync_directory(path.parent)
+
+
+def _create(volume: Volume, path: Path) -> None:
+    if not path.parent.is_dir():
+        _create(volume, path.parent)
+    if not volume.make_directory(path) and not path.is_dir():
+        raise InvalidRecordError(path, "is not a folder")
+    # Also where a racer made it: its flush may still be to come.
+    volume.sync_directory(path.parent)

@@ -10,13 +10,24 @@ import dataclasses
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curator.durable.volume import FILE_MODE
 from curator.errors import InvalidRecordError, StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_NO_RECORD: Final = {
+    errno.ELOOP: "is a symlink where a file belongs",
+    errno.ENXIO: "is not a regular file",
+    errno.ENODEV: "is not a regular file",
+    errno.EOPNOTSUPP: "is not a regular file",
+    errno.EACCES: "may not be read by this user",
+    errno.EPERM: "may not be read by this user",
+}
+"""What the system says of one name that stands and cannot be opened: it costs that record. Anything else is the disk."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,15 +41,23 @@ class Stamp:
 
 def stamp_of(path: Path) -> Stamp | None:
     """Return the stamp of a name, or None where nothing stands. Follows no symlink."""
+    status = _status_of(path)
+    return None if status is None else Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def mode_of(path: Path) -> int | None:
+    """Return the kind and the mode of a name, or None where nothing stands. Follows no symlink."""
+    status = _status_of(path)
+    return None if status is None else status.st_mode
+
+
+def _status_of(path: Path) -> os.stat_result | None:
     try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise StorageError(path, error) from error
-    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def read_bounded(path: Path, limit: int, *, private: bool = False, follow: bool = False) -> bytes | None:
@@ -53,8 +72,9 @@ def read_bounded(path: Path, limit: int, *, private: bool = False, follow: bool 
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise InvalidRecordError(path, "is a symlink where a file belongs") from error
+        fact = _NO_RECORD.get(error.errno or 0)
+        if fact is not None:
+            raise InvalidRecordError(path, fact) from error
         raise StorageError(path, error) from error
     try:
         return _read_open(path, descriptor, limit, private=private)
@@ -101,3 +121,14 @@ def list_names(path: Path, limit: int) -> list[str]:
     if len(names) > limit:
         raise InvalidRecordError(path, f"holds more than {limit} names")
     return names
+
+
+def is_empty_folder(path: Path) -> bool:
+    """Tell whether a folder that stands has no name in it."""
+    try:
+        with os.scandir(path) as names:
+            return next(names, None) is None
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise StorageError(path, error) from error

@@ -1,37 +1,69 @@
-"""Reading one record from one file: bounded bytes, strict JSON, a closed record, or an error that names the file."""
+"""One record in one file: bounded bytes, strict JSON, a closed record; or an error that names the file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from curator.durable.publish import publish
 from curator.durable.read import read_bounded
-from curator.errors import InvalidRecordError
-from curator.model.digest import MalformedJsonError, parse
+from curator.errors import ConflictError, InvalidRecordError
+from curator.model.digest import MalformedJsonError, canonical, compact, parse
 from curator.model.record import Record, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from curator.durable.publish import Published
+    from curator.durable.volume import Volume
     from curator.model.digest import Json
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 
-def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False, follow: bool = False) -> R | None:
+def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False) -> R | None:
     """Return the record in `path`, or None where nothing stands. Raises `InvalidRecordError` naming path and rule."""
-    return read_as(path, cls.decode, limit, private=private, follow=follow)
+    return read_as(path, cls.decode, limit, private=private)
 
 
-def read_as(
-    path: Path, decode: Callable[[Json], T], limit: int, *, private: bool = False, follow: bool = False
-) -> T | None:
+def read_as(path: Path, decode: Callable[[Json], T], limit: int, *, private: bool = False) -> T | None:
     """Return what `decode` makes of the JSON in `path`, or None where nothing stands."""
-    raw = read_bounded(path, limit, private=private, follow=follow)
+    raw = read_bounded(path, limit, private=private)
     if raw is None:
         return None
     try:
         return decode(parse(raw))
     except (Violation, MalformedJsonError) as error:
         raise InvalidRecordError(path, str(error)) from error
+
+
+def publish_canonical(volume: Volume, path: Path, record: Record, *, hidden: bool = True) -> Published:
+    """Publish a record as one canonical line; what stands is compared by its meaning (interop.md 1, CREATE-CANON)."""
+    text = canonical(record.encode())
+    data = (text + "\n").encode()
+    return publish(volume, path, data, hidden=hidden, is_same=lambda standing: _canonical_of(standing) == text)
+
+
+def publish_first(volume: Volume, path: Path, record: R, find: Callable[[], R | None]) -> R:
+    """Publish a record, or return the one that stands, durable too: who was first has said it."""
+    standing = find()
+    if standing is None:
+        try:
+            publish(volume, path, (compact(record.encode()) + "\n").encode())
+        except ConflictError:
+            standing = find()
+        else:
+            return record
+    if standing is None:
+        raise ConflictError(path, "was there a moment ago and is gone")
+    # Its writer may have died between its link and its flush.
+    volume.sync_directory(path.parent)
+    return standing
+
+
+def _canonical_of(raw: bytes) -> str | None:
+    try:
+        return canonical(parse(raw))
+    except (ValueError, RecursionError):
+        return None

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 from curator.durable.index import Listing
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import ensure_directory, link_or_compare, publish
-from curator.durable.read import list_names, read_bounded
+from curator.durable.read import list_names
+from curator.durable.records import read_as, read_record
 from curator.errors import ConflictError, InvalidRecordError
 from curator.model.attempt import (
     Attempt,
@@ -103,7 +104,8 @@ class AttemptStore:
     def reserve(self, draft: Reserved, limits: Limits | None) -> Reserved | Refused:
         """Hold budget for one attempt, durably, or say which limit forbids it.
 
-        A replay returns the reservation that stands. Raises `ConflictError` if another one stands under the id.
+        A replay returns the reservation that stands. Raises `ConflictError` if another one stands under the id, and
+        `InvalidRecordError` while a damaged record hides what a part of the day cost.
         """
         path = self._path(draft)
         data = _bytes_of(draft)
@@ -111,11 +113,9 @@ class AttemptStore:
         staged = self._volume.stage(path, data)
         try:
             with self._domain.hold():
-                spent = self.exposure(draft.provider, draft.day)
-                hold = Hold(draft.hold_tokens, draft.hold_cost_nanousd)
-                limit = None if limits is None or self.find(draft.id, draft.day) else limits.refusal(spent, hold)
-                if limit is not None:
-                    return Refused(limit, spent)
+                refused = None if limits is None else self._refusal(draft, limits)
+                if refused is not None:
+                    return refused
                 link_or_compare(self._volume, staged, path, data)
         finally:
             self._volume.unlink(staged)
@@ -181,7 +181,10 @@ class AttemptStore:
         ensure_directory(self._volume, path.parent)
 
         def is_same(standing: bytes) -> bool:
-            return LegacyCarry.decode(parse(standing)).source_digest == carry.source_digest
+            try:
+                return LegacyCarry.decode(parse(standing)).source_digest == carry.source_digest
+            except (Violation, MalformedJsonError):
+                return False
 
         publish(self._volume, path, compact(carry.encode()).encode(), is_same=is_same)
 
@@ -189,6 +192,19 @@ class AttemptStore:
         """Return what legacy budgets carried into a day."""
         with self._mutex:
             return tuple(self._fold(day).legacy.values())
+
+    def _refusal(self, draft: Reserved, limits: Limits) -> Refused | None:
+        """Return why a reservation may not be made now; call it under the lock."""
+        with self._mutex:
+            fold = self._fold(draft.day)
+        if draft.id in fold.attempts:
+            return None
+        hidden = fold.hidden()
+        if hidden is not None:
+            raise hidden
+        spent = fold.totals.get(draft.provider, Exposure())
+        limit = limits.refusal(spent, Hold(draft.hold_tokens, draft.hold_cost_nanousd))
+        return None if limit is None else Refused(limit, spent)
 
     def _path(self, record: AttemptRecord) -> Path:
         shard = record.id.removeprefix("review_attempt_")[:2]
@@ -206,8 +222,8 @@ class _DayFold:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._shards = Listing(root)
-        self._shard_names: list[str] = []
-        self._listings: dict[str, Listing] = {}
+        self._shard_paths: list[Path] = []
+        self._listings: dict[Path, Listing] = {}
         self._known: set[str] = set()
         self._by_job: dict[JobId, set[AttemptId]] = {}
         self.attempts: dict[AttemptId, Seen] = {}
@@ -219,40 +235,57 @@ class _DayFold:
         return [self.attempts[each] for each in self._by_job.get(job_id, ())]
 
     def refresh(self) -> None:
+        for name in sorted(self.faults):
+            # Somebody may have mended it in place, which no folder shows.
+            self._take(self.faults.pop(name).path)
         for folder in self._folders():
-            listing = self._listings.setdefault(folder, Listing(self._root / folder))
+            listing = self._listings.setdefault(folder, Listing(folder))
             if listing.is_current():
                 continue
-            for name in list_names(self._root / folder, DIRECTORY_NAMES_MAX):
+            for name in list_names(folder, DIRECTORY_NAMES_MAX):
                 if name not in self._known:
-                    self._take(self._root / folder / name, name)
+                    self._take(folder / name)
+            listing.done()
 
-    def _folders(self) -> list[str]:
+    def hidden(self) -> InvalidRecordError | None:
+        """Return a fault that hides spend: nothing of its attempt can be read, or a legacy carry cannot."""
+        for name, fault in self.faults.items():
+            match = _NAME.fullmatch(name)
+            if match is None or AttemptId(match.group(1)) not in self.attempts:
+                return fault
+        return None
+
+    def _folders(self) -> list[Path]:
         if not self._shards.is_current():
-            names = list_names(self._root, _SHARDS_MAX)
-            self._shard_names = ["", *(name for name in names if _SHARD.fullmatch(name))]
-        return self._shard_names
+            shards = [name for name in list_names(self._root, _SHARDS_MAX) if _SHARD.fullmatch(name)]
+            self._shard_paths = [self._root, *(self._root / name for name in shards)]
+            self._shards.done()
+        return self._shard_paths
 
-    def _take(self, path: Path, name: str) -> None:
-        match = _NAME.fullmatch(name)
+    def _take(self, path: Path) -> None:
         try:
-            if match is not None:
-                self._add(_read(path))
-            elif _LEGACY.fullmatch(name):
-                carry = _read_legacy(path)
-                self.legacy[carry.provider] = carry
-                self._count(carry.provider, exposure_of_legacy(carry))
+            if _NAME.fullmatch(path.name):
+                self._add(path, _read(path))
+            elif _LEGACY.fullmatch(path.name):
+                self._carry(path)
             else:
                 return
         except InvalidRecordError as fault:
-            self.faults[name] = fault
-        self._known.add(name)
+            self.faults[path.name] = fault
+        self._known.add(path.name)
 
-    def _add(self, record: AttemptRecord) -> None:
+    def _carry(self, path: Path) -> None:
+        carry = read_record(path, LegacyCarry, JOURNAL_BYTES_MAX, private=True)
+        if carry is None:
+            raise InvalidRecordError(path, "is gone")
+        self.legacy[carry.provider] = carry
+        self._count(carry.provider, exposure_of_legacy(carry))
+
+    def _add(self, path: Path, record: AttemptRecord) -> None:
         before = self.attempts.get(record.id)
         after = _fold_in(before, record)
         if after is None:
-            return
+            raise InvalidRecordError(path, "corrects an attempt of which nothing else can be read")
         self.attempts[record.id] = after
         if record.job_id is not None:
             self._by_job.setdefault(record.job_id, set()).add(record.id)
@@ -263,15 +296,14 @@ class _DayFold:
 
 
 def _fold_in(before: Seen | None, record: AttemptRecord) -> Seen | None:
-    """Return what is known after one more file, in whatever order the files are met."""
+    """Return what is known after one more file, in whatever order the files are met; None for a lone correction."""
     if isinstance(record, Correction):
-        # A correction is read after the step that it corrects: names of one attempt are listed in order.
         return None if before is None else dataclasses.replace(before, correction=record)
     if before is None:
         return Seen(record, record)
-    if step_of(record) >= step_of(before.latest):
+    if step_of(record) > step_of(before.latest):
         return dataclasses.replace(before, latest=record)
-    return dataclasses.replace(before, reserved=record)
+    return dataclasses.replace(before, reserved=record) if step_of(record) < step_of(before.reserved) else before
 
 
 def _bytes_of(record: AttemptRecord) -> bytes:
@@ -279,23 +311,9 @@ def _bytes_of(record: AttemptRecord) -> bytes:
 
 
 def _read(path: Path) -> AttemptRecord:
-    raw = read_bounded(path, JOURNAL_BYTES_MAX, private=True)
-    if raw is None:
+    record = read_as(path, decode_attempt, JOURNAL_BYTES_MAX, private=True)
+    if record is None:
         raise InvalidRecordError(path, "is gone")
-    try:
-        record = decode_attempt(parse(raw))
-    except (Violation, MalformedJsonError) as error:
-        raise InvalidRecordError(path, str(error)) from error
     if path.name != f"{record.id}.{step_of(record)}.json" or record.day != path.parent.parent.name:
         raise InvalidRecordError(path, "holds another attempt or step than its name says")
     return record
-
-
-def _read_legacy(path: Path) -> LegacyCarry:
-    raw = read_bounded(path, JOURNAL_BYTES_MAX, private=True)
-    if raw is None:
-        raise InvalidRecordError(path, "is gone")
-    try:
-        return LegacyCarry.decode(parse(raw))
-    except (Violation, MalformedJsonError) as error:
-        raise InvalidRecordError(path, str(error)) from error

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.durable.publish import ensure_directory, publish
-from curator.durable.records import read_record
+from curator.durable.publish import ensure_directory
+from curator.durable.records import publish_canonical, read_record
 from curator.errors import InvalidRecordError
-from curator.model.digest import canonical
 from curator.model.job import Base
-from curator.model.limits import PROJECT_FILE_BYTES_MAX
+from curator.model.limits import PUBLISHED_BYTES_MAX
 
 if TYPE_CHECKING:
     from curator.durable.layout import Layout
@@ -33,12 +32,12 @@ class BaseStore:
         """Publish a base; durable when it returns. A replay has equal bytes."""
         path = self._layout.base(base.job_id, base.base_branch_digest)
         ensure_directory(self._volume, path.parent)
-        publish(self._volume, path, (canonical(base.encode()) + "\n").encode())
+        publish_canonical(self._volume, path, base, hidden=False)
 
     def find(self, job_id: JobId, digest: Digest) -> Base | None:
         """Return a base of a job, or None where none stands."""
         path = self._layout.base(job_id, digest)
-        base = read_record(path, Base, PROJECT_FILE_BYTES_MAX * 2, private=True)
+        base = read_record(path, Base, PUBLISHED_BYTES_MAX, private=True)
         if base is not None and (base.job_id, base.base_branch_digest) != (job_id, digest):
             raise InvalidRecordError(path, "holds another base than its name says")
         return base

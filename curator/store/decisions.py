@@ -10,12 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory, publish
+from curator.durable.publish import ensure_directory
 from curator.durable.read import list_names, stamp_of
-from curator.durable.records import read_record
+from curator.durable.records import publish_canonical, read_record
 from curator.errors import InvalidRecordError
 from curator.model.decision import Decision, Evidence, ProviderResult
-from curator.model.digest import MalformedJsonError, canonical, parse
 from curator.model.ids import AttemptId
 from curator.model.limits import CHECKPOINT_BYTES_MAX, DIRECTORY_NAMES_MAX, JOURNAL_BYTES_MAX
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
     from curator.model.ids import JobId
-    from curator.model.record import Record
 
 _RESULT: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.json")
 
@@ -44,31 +42,30 @@ class DecisionStore:
         ensure_directory(self._volume, path.parent)
         ensure_directory(self._volume, self._layout.decision_locks)
         with protocol_domain("decision", self._layout.decision_lock(result.job.id)).hold():
-            self._publish(path, result)
+            publish_canonical(self._volume, path, result)
 
     def elect(self, result: ProviderResult) -> Decision:
         """Make a completed result the job's decision, or return the one that was first. Never call it with another."""
-        standing = self.find(result.job.id)
-        if standing is not None:
-            return standing
         decision = Decision.decode(
             result.encode() | {"kind": "review-proposal-decision"}, f"decision of {result.job.id}"
         )
-        path = self._layout.decision(result.job.id)
         ensure_directory(self._volume, self._layout.decision_locks)
         with protocol_domain("decision", self._layout.decision_lock(result.job.id)).hold():
-            raced = self.find(result.job.id)
-            if raced is not None:
-                return raced
-            self._publish(path, decision)
+            standing = self.find(result.job.id)
+            if standing is not None:
+                return standing
+            publish_canonical(self._volume, self._layout.decision(result.job.id), decision)
         return decision
 
     def find(self, job_id: JobId) -> Decision | None:
-        """Return the job's decision, if one was elected."""
+        """Return the job's decision, if one was elected; it is durable, and may be acted upon."""
         path = self._layout.decision(job_id)
         decision = read_record(path, Decision, CHECKPOINT_BYTES_MAX, private=True)
-        if decision is not None and decision.job.id != job_id:
+        if decision is None:
+            return None
+        if decision.job.id != job_id:
             raise InvalidRecordError(path, "holds another job than its name says")
+        self._flush(path.parent)
         return decision
 
     def is_elected(self, job_id: JobId) -> bool:
@@ -76,38 +73,40 @@ class DecisionStore:
         return stamp_of(self._layout.decision(job_id)) is not None
 
     def result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
-        """Return one attempt's checkpoint."""
-        path = self._layout.result(job_id, attempt_id)
-        result = read_record(path, ProviderResult, CHECKPOINT_BYTES_MAX, private=True)
-        if result is not None and (result.job.id, result.attempt_id) != (job_id, attempt_id):
-            raise InvalidRecordError(path, "holds another attempt than its name says")
+        """Return one attempt's checkpoint; it is durable, and may be acted upon."""
+        result = self._read_result(job_id, attempt_id)
+        if result is not None:
+            self._flush(self._layout.results / job_id)
         return result
 
     def results(self, job_id: JobId) -> tuple[ProviderResult, ...]:
-        """Return every checkpoint of a job, by attempt id. A name that is not a result's is passed over."""
-        names = list_names(self._layout.results / job_id, DIRECTORY_NAMES_MAX)
+        """Return every checkpoint of a job, by attempt id; durable. A name that is not a result's is passed over."""
+        folder = self._layout.results / job_id
+        names = list_names(folder, DIRECTORY_NAMES_MAX)
         ids = [AttemptId(match.group(1)) for name in names if (match := _RESULT.fullmatch(name))]
-        found = [self.result(job_id, each) for each in ids]
+        found = [self._read_result(job_id, each) for each in ids]
+        if found:
+            self._flush(folder)
         return tuple(each for each in found if each is not None)
 
     def record_evidence(self, evidence: Evidence) -> None:
         """Keep where an attempt's quotes stand, beside its result; published before it."""
         path = self._layout.evidence / evidence.job_id / f"{evidence.attempt_id}.json"
         ensure_directory(self._volume, path.parent)
-        publish(self._volume, path, (canonical(evidence.encode()) + "\n").encode())
+        publish_canonical(self._volume, path, evidence, hidden=False)
 
     def evidence(self, job_id: JobId, attempt_id: AttemptId) -> Evidence | None:
         """Return where an attempt's quotes stand, while that is kept."""
         path = self._layout.evidence / job_id / f"{attempt_id}.json"
         return read_record(path, Evidence, JOURNAL_BYTES_MAX, private=True)
 
-    def _publish(self, path: Path, record: Record) -> None:
-        text = canonical(record.encode())
+    def _read_result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
+        path = self._layout.result(job_id, attempt_id)
+        result = read_record(path, ProviderResult, CHECKPOINT_BYTES_MAX, private=True)
+        if result is not None and (result.job.id, result.attempt_id) != (job_id, attempt_id):
+            raise InvalidRecordError(path, "holds another attempt than its name says")
+        return result
 
-        def is_same(standing: bytes) -> bool:
-            try:
-                return canonical(parse(standing)) == text
-            except MalformedJsonError:
-                return False
-
-        publish(self._volume, path, (text + "\n").encode(), hidden=True, is_same=is_same)
+    def _flush(self, folder: Path) -> None:
+        """Flush what was just read: its writer may have died between its link and its flush, and more is built on it."""
+        self._volume.sync_directory(folder)

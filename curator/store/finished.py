@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.durable.publish import ensure_directory, publish
-from curator.durable.records import read_record
-from curator.errors import ConflictError
+from curator.durable.publish import ensure_directory
+from curator.durable.records import publish_first, read_record
+from curator.errors import ConflictError, InvalidRecordError
 from curator.model.closing import Closing
-from curator.model.digest import compact
 from curator.model.limits import CLOSING_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -32,7 +31,11 @@ class FinishedStore:
 
     def find(self, job_id: JobId) -> Closing | None:
         """Return a job's closing record, if it is over."""
-        return read_record(self._path(job_id), Closing, CLOSING_BYTES_MAX, private=True)
+        path = self._path(job_id)
+        closing = read_record(path, Closing, CLOSING_BYTES_MAX, private=True)
+        if closing is not None and closing.job_id != job_id:
+            raise InvalidRecordError(path, "holds another job than its name says")
+        return closing
 
     def close(self, closing: Closing) -> Closing:
         """Publish a closing record, or return the one that stands: who closed first has closed.
@@ -40,14 +43,10 @@ class FinishedStore:
         Raises `ConflictError` for another job of that id.
         """
         path = self._path(closing.job_id)
-        standing = self.find(closing.job_id)
-        if standing is None:
-            ensure_directory(self._volume, path.parent)
-            publish(self._volume, path, (compact(closing.encode()) + "\n").encode())
-            return closing
+        ensure_directory(self._volume, path.parent)
+        standing = publish_first(self._volume, path, closing, lambda: self.find(closing.job_id))
         if standing.job_digest != closing.job_digest:
             raise ConflictError(path, "is the closing record of another job")
-        self._volume.sync_directory(path.parent)
         return standing
 
     def _path(self, job_id: JobId) -> Path:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.durable.publish import ensure_directory, publish, remove
+from curator.durable.publish import ensure_directory, remove
 from curator.durable.read import list_names
-from curator.durable.records import read_record
+from curator.durable.records import publish_canonical, read_record
 from curator.errors import BusyError, ConflictError
-from curator.model.digest import MalformedJsonError, canonical, parse
 from curator.model.feedback import Pending, Ready
 from curator.model.ids import JOB_ID_PATTERN, JobId
 from curator.model.limits import DIRECTORY_NAMES_MAX, PENDING_BYTES_MAX, PENDING_MAX, READY_BYTES_MAX
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from curator.durable.layout import ProjectLayout
     from curator.durable.volume import Volume
     from curator.model.digest import Digest
-    from curator.model.record import Record
 
 
 class Mailbox:
@@ -48,13 +46,16 @@ class Mailbox:
     def register(self, pending: Pending) -> None:
         """Say that somebody waits for a job. Raises `BusyError` when too many are waited for."""
         ensure_directory(self._volume, self._layout.pending)
+        path = self._layout.pending / f"{pending.job_id}.json"
         standing = self.pending(pending.job_id)
         if standing is not None and standing.job_digest == pending.job_digest:
+            # Its writer may have died between its link and its flush, and a job is enqueued next.
+            self._volume.sync_directory(path.parent)
             return
         if len(self.pending_ids()) >= PENDING_MAX:
             fact = f"{PENDING_MAX} jobs of this project are waited for already"
             raise BusyError(fact, remedy="Open Pi in that project once, so that it shows what is ready")
-        self._publish(self._layout.pending, pending.job_id, pending)
+        publish_canonical(self._volume, path, pending)
 
     def discard(self, job_id: JobId) -> None:
         """Take back a registration whose job was not accepted."""
@@ -71,24 +72,13 @@ class Mailbox:
         if pending.job_digest != card.job_digest:
             raise ConflictError(self._layout.pending / f"{card.job_id}.json", "waits for another job of that id")
         ensure_directory(self._volume, self._layout.ready)
-        self._publish(self._layout.ready, card.job_id, card)
+        publish_canonical(self._volume, self._layout.ready / f"{card.job_id}.json", card)
         return True
 
     def lacks_card(self, job_id: JobId, digest: Digest) -> bool:
         """Tell whether somebody waits for exactly this job and has no card yet."""
         pending = self.pending(job_id)
         return pending is not None and pending.job_digest == digest and self.ready(job_id) is None
-
-    def _publish(self, folder: Path, job_id: JobId, record: Record) -> None:
-        text = canonical(record.encode())
-
-        def is_same(standing: bytes) -> bool:
-            try:
-                return canonical(parse(standing)) == text
-            except MalformedJsonError:
-                return False
-
-        publish(self._volume, folder / f"{job_id}.json", (text + "\n").encode(), hidden=True, is_same=is_same)
 
     def _ids(self, folder: Path) -> tuple[JobId, ...]:
         names = list_names(folder, DIRECTORY_NAMES_MAX)

@@ -11,16 +11,16 @@ CRASH      Intent, branch, revision, completion, receipt, tombstone: what is mis
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish, remove, replace
 from curator.durable.read import list_names, read_bounded
-from curator.durable.records import read_as, read_record
+from curator.durable.records import publish_canonical, read_as, read_record
 from curator.errors import ConflictError, InvalidRecordError, UnmatchedStateError
 from curator.machine.admission import Place, RevisionSeen, Seen, Step, next_step
 from curator.model.admission import Completion, Intent, Receipt, Tombstone, completion_of, tombstone_of
-from curator.model.digest import canonical, pretty
+from curator.model.digest import pretty
 from curator.model.ids import BranchName, JobId
 from curator.model.limits import DIRECTORY_NAMES_MAX, INTENTS_MAX, PROJECT_FILE_BYTES_MAX
 from curator.model.memory import (
@@ -34,6 +34,7 @@ from curator.model.memory import (
     revision_filename,
 )
 from curator.model.project import Project, read_project
+from curator.model.record import Record
 from curator.model.times import iso
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _REVISION: Final = re.compile(r"(\d{12})-[a-f0-9-]{36}\.json")
 _INTENT: Final = re.compile(r"(review_[0-9a-f]{40})\.intent\.json")
 _LIMIT: Final = PROJECT_FILE_BYTES_MAX
+R = TypeVar("R", bound=Record)
 
 
 class ProjectStore:
@@ -72,15 +74,21 @@ class ProjectStore:
 
     def receipt(self, job_id: JobId) -> Receipt | None:
         """Return what was done to memory for a job."""
-        return read_record(self.layout.receipt(job_id), Receipt, _LIMIT)
+        path = self.layout.receipt(job_id)
+        receipt = read_record(path, Receipt, _LIMIT)
+        return receipt if receipt is None else _named(path, receipt, receipt.proposal_id, job_id)
 
     def intent(self, job_id: JobId) -> Intent | None:
         """Return a begun mutation."""
-        return read_record(self.layout.intent(job_id), Intent, _LIMIT)
+        path = self.layout.intent(job_id)
+        intent = read_record(path, Intent, _LIMIT)
+        return intent if intent is None else _named(path, intent, intent.transaction_id, job_id)
 
     def tombstone(self, job_id: JobId) -> Tombstone | None:
         """Return what is left of a mutation that is over."""
-        return read_record(self.layout.tombstone(job_id), Tombstone, _LIMIT)
+        path = self.layout.tombstone(job_id)
+        tombstone = read_record(path, Tombstone, _LIMIT)
+        return tombstone if tombstone is None else _named(path, tombstone, tombstone.transaction_id, job_id)
 
     def revisions(self, name: BranchName) -> tuple[Revision, ...]:
         """Return a branch's history, oldest first. Raises `InvalidRecordError` if a sequence is missing or damaged."""
@@ -130,7 +138,7 @@ class ProjectStore:
         """Return a branch that no begun mutation is about to change, its name flushed: fit to be judged against."""
         ensure_directory(self._volume, self.layout.branches)
         with self._domain.hold():
-            self._roll_pending()
+            self._roll_pending(name)
             branch = self.branch(name)
             # What was just read may be another's rename that is not flushed yet.
             self._volume.sync_directory(self.layout.branches)
@@ -142,11 +150,11 @@ class ProjectStore:
         `freeze` makes the intent from the branch as it stands and the next revision's sequence. Returns the step that
         comes next outside the project's own files, or DONE. Raises `UnmatchedStateError` where the table fails closed.
         """
-        for folder in (self.layout.branches, self.layout.retired):
+        for folder in (self.layout.branches, self.layout.admissions):
             ensure_directory(self._volume, folder)
         with self._domain.hold():
             if self._next(job_id) is Step.DECIDE:
-                self._roll_pending()
+                self._roll_pending(name)
                 branch = self.branch(name)
                 if branch is None:
                     raise InvalidRecordError(self.layout.branch(name), "is not there, and its job needs it")
@@ -160,20 +168,25 @@ class ProjectStore:
         path = self.layout.receipt(receipt.proposal_id)
         ensure_directory(self._volume, path.parent)
         with self._domain.hold():
-            if self._next(receipt.proposal_id) in (Step.RECEIPT, Step.REBUILD_RECEIPT):
-                publish(self._volume, path, (canonical(receipt.encode()) + "\n").encode(), hidden=True)
+            step = self._next(receipt.proposal_id)
+            if step in (Step.RECEIPT, Step.REBUILD_RECEIPT):
+                self._flush_ground(receipt.proposal_id, step)
+                publish_canonical(self._volume, path, receipt)
             return self._roll(receipt.proposal_id)
 
     def roll_pending(self) -> tuple[JobId, ...]:
-        """Roll every begun mutation forward to its completion; return those that now wait for their receipt."""
+        """Roll every begun mutation forward to its completion; return those that now wait for their receipt.
+
+        Raises why one cannot be rolled forward, after all others were.
+        """
         with self._domain.hold():
-            self._roll_pending()
+            self._roll_pending(None)
         return self.pending()
 
     def undo(self, name: BranchName, invert: Callable[[Branch, tuple[Revision, ...]], tuple[Branch, Undo]]) -> Branch:
         """Take a review back: `invert` makes the new branch and the undo revision, or raises why it cannot."""
         with self._domain.hold():
-            self._roll_pending()
+            self._roll_pending(name)
             branch = self.branch(name)
             if branch is None:
                 raise InvalidRecordError(self.layout.branch(name), "is not there")
@@ -185,25 +198,68 @@ class ProjectStore:
 
     # The table, step by step; the lock is held.
 
-    def _roll_pending(self) -> None:
+    def _roll_pending(self, name: BranchName | None) -> None:
+        """Roll all forward; raise why one cannot be, if it may be about to change the branch `name` (None: any)."""
         jobs = self.pending()
         if len(jobs) > INTENTS_MAX:
             raise InvalidRecordError(self.layout.admissions, f"holds more than {INTENTS_MAX} begun changes")
+        stuck: list[InvalidRecordError | ConflictError | UnmatchedStateError] = []
         for job_id in jobs:
-            self._roll(job_id)
+            try:
+                self._roll(job_id)
+            except (InvalidRecordError, ConflictError, UnmatchedStateError) as error:
+                if name is None or self._may_change(job_id, name):
+                    stuck.append(error)
+        if stuck:
+            raise stuck[0]
+
+    def _may_change(self, job_id: JobId, name: BranchName) -> bool:
+        try:
+            intent = self.intent(job_id)
+        except InvalidRecordError:
+            return True
+        return intent is not None and intent.branch_name == name
 
     def _roll(self, job_id: JobId) -> Step:
+        is_entered = False
         while True:
             step = self._next(job_id)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
                 return step
+            if not is_entered:
+                self._flush_ground(job_id, step)
+                is_entered = True
             self._take(job_id, step)
+
+    def _flush_ground(self, job_id: JobId, step: Step) -> None:
+        """Flush what a step builds on: what stands when we come may be a dead writer's, not flushed yet.
+
+        Without it a power cut could take back the branch and leave its revision, which no row of the table is about.
+        """
+        layout = self.layout
+        if step is Step.COMPLETE:
+            intent = self.intent(job_id)
+            ground = (
+                layout.admissions if intent is None or intent.revision is None else layout.revisions(intent.branch_name)
+            )
+        else:
+            ground = {
+                Step.WRITE_BRANCH: layout.admissions,
+                Step.WRITE_REVISION: layout.branches,
+                Step.RECEIPT: layout.admissions,
+                Step.RETIRE: layout.receipts,
+                Step.REMOVE: layout.retired,
+                Step.REBUILD_RECEIPT: layout.retired,
+            }[step]
+        self._volume.sync_directory(ground)
 
     def _take(self, job_id: JobId, step: Step) -> None:
         volume, layout = self._volume, self.layout
         intent = self.intent(job_id)
         if step is Step.REMOVE:
-            remove(volume, layout.intent(job_id))
+            volume.unlink(layout.intent(job_id))
+            # Also if it was gone: to Pi an intent that comes back without its completion is a change to be made.
+            volume.sync_directory(layout.admissions)
             remove(volume, layout.completion(job_id))
             return
         assert intent is not None
@@ -218,6 +274,7 @@ class ProjectStore:
             publish(volume, layout.completion(job_id), pretty(completion_of(intent).encode()).encode())
         else:
             assert step is Step.RETIRE
+            ensure_directory(volume, layout.retired)
             tombstone = tombstone_of(intent, iso(self._clock.now()))
             publish(volume, layout.tombstone(job_id), pretty(tombstone.encode()).encode())
 
@@ -240,13 +297,16 @@ class ProjectStore:
         return Seen(
             tombstone=self.tombstone(job_id) is not None,
             intent=intent is not None,
-            branch=Place.ELSEWHERE if intent is None else self._place(intent),
+            branch=self._place(intent) if intent is not None and completion is None else Place.ELSEWHERE,
             revision=RevisionSeen.NONE_DUE if intent is None else self._revision_seen(intent),
             completion=completion is not None,
             receipt=self.receipt(job_id) is not None,
         )
 
     def _place(self, intent: Intent) -> Place:
+        """Say where the branch stands; one that no row looks at is not read, so that its damage stops nothing."""
+        if intent.revision is None:
+            return Place.ELSEWHERE
         branch = self.branch(intent.branch_name)
         digest: Digest | None = None if branch is None else branch_digest(branch)
         if digest == intent.resulting_branch_digest:
@@ -265,7 +325,15 @@ class ProjectStore:
         return RevisionSeen.PRESENT
 
     def _completion(self, job_id: JobId) -> Completion | None:
-        return read_record(self.layout.completion(job_id), Completion, _LIMIT)
+        path = self.layout.completion(job_id)
+        completion = read_record(path, Completion, _LIMIT)
+        return completion if completion is None else _named(path, completion, completion.transaction_id, job_id)
+
+
+def _named(path: Path, record: R, told: JobId, job_id: JobId) -> R:
+    if told != job_id:
+        raise InvalidRecordError(path, "holds another job than its name says")
+    return record
 
 
 def _cadence() -> dict[str, object]:
