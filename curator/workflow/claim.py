@@ -90,7 +90,7 @@ def _accept(waiting: Waiting, mode: Literal["shadow", "external"], shop: Shop) -
 
 def _dead_letter(job: Job, shop: Shop) -> None:
     moved = quarantine(shop.stores.spool, shop.layout.queued / f"{job.id}.json", "another job had this id")
-    shop.listener.tell(SetAside(moved.name, moved.reason))
+    shop.listener.tell(SetAside(str(moved.path), moved.reason))
     if shop.service.mode == "external":
         answer(job, "failed", ("Another review had this id; this one was set aside.",), shop)
 

@@ -34,7 +34,7 @@ def recover(shop: Shop) -> None:
     shop.stores.spool.prepare()
     found = recover_spool(shop.stores.spool)
     for moved in found.set_aside:
-        shop.listener.tell(SetAside(moved.name, moved.reason))
+        shop.listener.tell(SetAside(str(moved.path), moved.reason))
     if found.expired:
         shop.listener.tell(Recovered("expired leases", found.expired))
     for running in found.over:

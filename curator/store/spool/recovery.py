@@ -35,7 +35,8 @@ _NAME_CHARS_MAX = 160
 class SetAside:
     """A record that was moved to the dead letters, and why."""
 
-    name: str
+    path: Path
+    """Where it lies now."""
     reason: str
 
 
@@ -88,7 +89,7 @@ def quarantine(spool: Spool, path: Path, reason: str) -> SetAside:
             spool.volume.rename(path, target)
             spool.volume.sync_directory(target.parent)
     spool.volume.sync_directory(path.parent)
-    return SetAside(path.name, reason)
+    return SetAside(target, reason)
 
 
 def _outcome(spool: Spool, job_id: JobId, moved: list[SetAside]) -> Finished | None:
