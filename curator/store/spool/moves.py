@@ -15,9 +15,16 @@ import enum
 from typing import TYPE_CHECKING
 
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory
+from curator.durable.publish import ensure_directory, replace
 from curator.durable.read import stamp_of
-from curator.errors import BusyError, ConflictError, LeaseLostError, NotFoundError, RefusedError
+from curator.errors import (
+    BusyError,
+    ConflictError,
+    InvalidRecordError,
+    LeaseLostError,
+    NotFoundError,
+    RefusedError,
+)
 from curator.model.digest import compact
 from curator.model.ids import JobId, LeaseToken, WorkerId
 from curator.model.job import DeadLetter, Finished, Job, Queued, Running
@@ -112,7 +119,9 @@ class Spool(Shelf):
     def renew(self, claim: Claim, lease_ms: int = LEASE_MS) -> Claim:
         """Extend the lease. Raises `LeaseLostError` if it is no longer ours."""
         now = self.clock.now()
-        renewed = dataclasses.replace(claim.running, lease_until=iso(now + lease_ms))
+        # Never shortened: after a clock was set back the lease would end before it began, and nobody could read it.
+        until = max(iso(now + lease_ms), claim.running.lease_until)
+        renewed = dataclasses.replace(claim.running, lease_until=until)
         self._replace_running(claim, renewed)
         return Claim(renewed)
 
@@ -139,10 +148,10 @@ class Spool(Shelf):
         self.volume.sync_directory(self.layout.running)
 
     def put_back(self, job_id: JobId, worker_id: WorkerId, available_at: int) -> None:
-        """Give back whatever claim this worker holds on a job, if it still holds one."""
-        running = self.running_one(job_id)
-        if running is not None and running.worker_id == worker_id:
-            with contextlib.suppress(LeaseLostError):
+        """Give back whatever claim this worker holds on a job, if it can: else the job returns when its lease ends."""
+        with contextlib.suppress(LeaseLostError, InvalidRecordError, BusyError):
+            running = self.running_one(job_id)
+            if running is not None and running.worker_id == worker_id:
                 self.defer(Claim(running), available_at)
 
     def publish_outcome(self, claim: Claim, outcome: Outcome) -> None:
@@ -244,13 +253,14 @@ class Spool(Shelf):
         )
 
     def _move(self, target: Path, record: Record, source: Path, seen: object) -> bool:
-        """Publish `record` at `target` and remove `source`, if that is still the file that was seen."""
+        """Publish `record` at `target` and remove `source`, if it is still what was seen and the job stands nowhere else.
+
+        What a crash left in two folders waits for recovery.
+        """
         staged = self._stage(target, record)
         try:
             with self.domain.hold():
-                job_id = JobId(source.stem)
-                taken = stamp_of(self._path(self.layout.outcomes, job_id)) or stamp_of(target)
-                if taken is not None or stamp_of(source) != seen:
+                if stamp_of(source) != seen or self._stands_beside(source):
                     return False
                 self.volume.link(staged, target)
                 self.volume.sync_directory(target.parent)
@@ -259,6 +269,12 @@ class Spool(Shelf):
             self.volume.unlink(staged)
         self.volume.sync_directory(source.parent)
         return True
+
+    def _stands_beside(self, path: Path) -> bool:
+        """Tell whether the job of a record stands in another folder too, readable or not."""
+        layout = self.layout
+        folders = (layout.outcomes, layout.running, layout.queued, layout.held)
+        return any(stamp_of(folder / path.name) is not None for folder in folders if folder != path.parent)
 
     def _replace_running(self, claim: Claim, running: Running) -> None:
         path = self._path(self.layout.running, claim.job.id)
@@ -290,12 +306,14 @@ class Spool(Shelf):
                 "job": job.encode(),
             }
         )
-        staged = self._stage(path, record)
-        self.volume.rename(staged, path)
-        self.volume.sync_directory(self.layout.dead_letter)
+        replace(self.volume, path, _bytes_of(record))
 
     def _stage(self, path: Path, record: Record) -> Path:
-        return self.volume.stage(path, compact(record.encode()).encode())
+        return self.volume.stage(path, _bytes_of(record))
 
     def _path(self, folder: Path, job_id: JobId) -> Path:
         return folder / f"{job_id}.json"
+
+
+def _bytes_of(record: Record) -> bytes:
+    return compact(record.encode()).encode()
