@@ -104,7 +104,7 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
         return NotSent()
     shop.listener.tell(Asking(claim.job.id, claim.attempt, prepared.provider, prepared.model))
     with Lease(shop.stores.spool, claim):
-        answer = shop.reviewer.ask(prepared, shop.stop)
+        answer = shop.reviewer.ask(prepared, shop.abort or shop.stop)
     return _settle(claim, sent, brief, answer, shop)
 
 

@@ -8,18 +8,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
-from curator.errors import CuratorError, StorageError
 from curator.model import event
-from curator.model.ports import Class
-from curator.model.times import iso
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import line_up
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
-from curator.workflow.retry import CONFIGURATION_CODES, wait_ms
+from curator.workflow.turn import blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
     from curator.model.ids import JobId
-    from curator.store.spool import Claim, Waiting
     from curator.workflow.shop import Shop
 
 WAIT_MS_MAX: Final = 120_000
@@ -83,76 +79,20 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
             sleeper.sleep(max(1, line.next_at - now))
             is_blocked = False
             continue
-        claim = _take(waiting, shop)
+        claim = try_take(waiting, shop)
         if claim is None:
             passed.add(waiting.record.job.id)
             continue
         turns += 1
         pulse.note("working", claim.job.id, claim.attempt)
-        shop.listener.tell(event.Claimed(claim.job.id, claim.attempt, claim.job.project_key, claim.job.branch.name))
-        ending = _turn(claim, shop)
+        ending = take_turn(claim, shop)
         count.of(ending)
-        _tell(claim, ending, shop, pulse)
-        is_blocked = is_blocked or _blocks_all(ending)
+        state = rest_state(ending)
+        pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
+        is_blocked = is_blocked or blocks_all(ending)
+    if not shop.stop.is_set():
+        shop.listener.tell(event.Idle())
     queued, _ = shop.stores.spool.counts()
     drained = event.Drained(**dataclasses.asdict(count), left=queued)
     shop.listener.tell(drained)
     return drained
-
-
-def _take(waiting: Waiting, shop: Shop) -> Claim | None:
-    try:
-        return take(shop, waiting)
-    except StorageError:
-        raise
-    except CuratorError as error:
-        shop.listener.tell(event.Stopped(f"job {waiting.record.job.id}", error.code, error.fact, error.remedy))
-        return None
-
-
-def _blocks_all(ending: Ending) -> bool:
-    """Tell whether every other job would meet the same: they ask the same reviewer under the same limits."""
-    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in CONFIGURATION_CODES)
-
-
-def _turn(claim: Claim, shop: Shop) -> Ending:
-    """Review one job; what stops it alone puts it back, later, and is named."""
-    # The reviewer, its rules and the gates load with the first job: an empty queue needs none of them.
-    from curator.workflow.review_job import review_job  # noqa: PLC0415 - see above
-
-    try:
-        return review_job(claim, shop)
-    except StorageError:
-        raise
-    except CuratorError as error:
-        shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
-        at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
-        shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
-        return Waits(error.code, at)
-
-
-def _tell(claim: Claim, ending: Ending, shop: Shop, pulse: Pulse) -> None:
-    job_id, attempt = claim.job.id, claim.attempt
-    match ending:
-        case Applied(decision, receipt):
-            if decision is not None:
-                shop.listener.tell(event.Completed(job_id, attempt, decision.outcome.provenance, receipt))
-            pulse.note("idle")
-        case Ended(code):
-            shop.listener.tell(event.Failed(job_id, attempt, code))
-            pulse.note("idle")
-        case Waits(code, available_at):
-            at = None if available_at is None else iso(available_at)
-            shop.listener.tell(event.Retrying(job_id, attempt, code, at))
-            pulse.note("waiting-retry", job_id, attempt)
-        case OverBudget(provider, limit, exposure, limits):
-            shop.listener.tell(event.BudgetExhausted(job_id, attempt, provider, limit, exposure, limits))
-            pulse.note("budget-exhausted")
-        case Interrupted():
-            shop.listener.tell(event.Retrying(job_id, attempt, "interrupted", None))
-            pulse.note("idle")
-        case Fenced():
-            shop.listener.tell(event.Retrying(job_id, attempt, "lease_lost", None))
-            pulse.note("idle")
-        case _:
-            assert_never(ending)

@@ -46,11 +46,14 @@ class Shop:
     chance: Chance
     listener: Listener
     stop: Stop
+    """Begin no call any more."""
     stores: Stores
     service: ServiceSettings
     settings: CuratorSettings
     reviewer: Reviewer
     worker_id: WorkerId
+    abort: Stop | None = None
+    """Cut the calls that are under way; None where the wish to stop does so at once."""
 
     def memory(self, key: ProjectKey, authority: Literal["shadow", "external"]) -> ProjectStore:
         """Return the project store that a job of this authority may change."""

@@ -72,7 +72,7 @@ def test_each_failure_costs_one_request_and_is_accounted(case: Case, tmp_path: P
         assert seen.state.value == case.state
         assert seen.exposure.total == dataclasses.replace(hold.total, calls=1)
         assert (seen.exposure.total.tokens == seen.latest.hold_tokens) is (case.charged == "hold")
-        line = ran.lines[-2]
+        line = ran.lines[-3]
         told = line.get("failure", line.get("admission"))
         assert isinstance(told, dict)
         assert case.code == told.get("code", told.get("status"))
@@ -251,7 +251,7 @@ def test_a_spent_budget_leaves_the_rest_for_tomorrow_and_says_so(tmp_path: Path)
 
         assert (ran.status, ran.err) == (0, "")
         assert (place.requests(), place.states()) == (2, {"settled": 2})
-        assert ran.lines[-2]["type"] == "attempt_budget_exhausted"
+        assert ran.lines[-3]["type"] == "attempt_budget_exhausted"
         assert ran.lines[-1] == _drained(completed=2, budgetExhausted=1, left=2)
         assert place.review("--json").lines[-1]["left"] == 2
         assert place.requests() == 2

@@ -1,0 +1,196 @@
+"""Several jobs at once, never two of one branch: parallel jobs are the group commit.
+
+One thread fills the slots; each slot carries one job to its end. A job's failure costs that job.
+
+INVARIANT  Two jobs of one branch are never under way here together; the spool's running records say the same to others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curator.errors import BusyError, StorageError
+from curator.model.event import Stopped
+from curator.model.ports import Class
+from curator.workflow.claim import line_up
+from curator.workflow.ending import OverBudget, Waits
+from curator.workflow.retry import wait_ms
+from curator.workflow.turn import blocks_all, rest_state, take_turn, try_take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curator.model.heartbeat import WorkerState
+    from curator.model.ids import BranchName, ProjectKey
+    from curator.model.job import Job
+    from curator.store.spool import Claim, Waiting
+    from curator.workflow.drain import Pulse
+    from curator.workflow.ending import Ending
+    from curator.workflow.shop import Shop
+
+_Branch: TypeAlias = "tuple[ProjectKey, BranchName]"
+
+_DISK_PAUSE_MS: Final = 5_000
+"""After the disk refused, nothing is begun for so long: it is full or failing for every job alike."""
+_BUSY_PAUSE_MS: Final = 250
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Slot:
+    claim: Claim
+    since: int
+
+
+class Pool:
+    """The slots of one process."""
+
+    def __init__(self, shop: Shop, concurrency: int, pulse: Pulse, wake: Callable[[], None]) -> None:
+        """Make `concurrency` slots; `wake` is called from a slot's thread when its job has ended."""
+        self._stop, self._abort = threading.Event(), threading.Event()
+        self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
+        self._concurrency = concurrency
+        self._pulse = pulse
+        self._wake = wake
+        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="job")
+        self._mutex = threading.Lock()
+        self._slots: dict[_Branch, _Slot] = {}
+        self._blocked_until: int | None = None
+        self._paused_until = 0
+        self._rest: WorkerState = "idle"
+        self._is_closing = False
+        self._next_at: int | None = None
+
+    @property
+    def busy(self) -> int:
+        """How many jobs are under way."""
+        with self._mutex:
+            return len(self._slots)
+
+    @property
+    def next_at(self) -> int | None:
+        """When something that waits becomes due, in UTC milliseconds; None while nothing waits."""
+        return self._next_at
+
+    def replace_shop(self, shop: Shop) -> None:
+        """Use other settings from the next job on; those under way end as they began."""
+        with self._mutex:
+            self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
+            self._blocked_until = None
+
+    def fill(self) -> int:
+        """Claim and begin what may run now; return how many were begun. Call it from one thread only."""
+        begun = 0
+        shop = self._shop
+        now = shop.clock.now()
+        if self._is_closing or now < self._paused_until:
+            self._next_at = self._paused_until if now < self._paused_until else None
+            return 0
+        if self._blocked_until is not None and now >= self._blocked_until:
+            self._blocked_until = None
+        line = line_up(shop)
+        for waiting in line.ready:
+            if self._is_full() or self._is_closing:
+                break
+            if self._may_begin(waiting) and self._begin(waiting, shop):
+                begun += 1
+        due = [moment for moment in (line.next_at, self._blocked_until) if moment is not None]
+        self._next_at = min(due, default=None)
+        self._tell_pulse()
+        return begun
+
+    def close(self, grace_ms: int) -> bool:
+        """Begin nothing more and wait for what is under way; tell whether all ended within the grace."""
+        self._is_closing = True
+        self._stop.set()
+        return self._await_end(grace_ms)
+
+    def abort(self, grace_ms: int) -> bool:
+        """Cut the calls that are under way, and wait for their claims to be given back."""
+        self._is_closing = True
+        self._stop.set()
+        self._abort.set()
+        ended = self._await_end(grace_ms)
+        self._threads.shutdown(wait=ended, cancel_futures=True)
+        return ended
+
+    def _await_end(self, grace_ms: int) -> bool:
+        pause, left = threading.Event(), grace_ms
+        while self.busy and left > 0:
+            pause.wait(0.02)
+            left -= 20
+        return self.busy == 0
+
+    def _is_full(self) -> bool:
+        return self.busy >= self._concurrency
+
+    def _may_begin(self, waiting: Waiting) -> bool:
+        if self._blocked_until is not None and not self._shop.stores.decisions.is_elected(waiting.record.job.id):
+            return False
+        with self._mutex:
+            if _branch(waiting.record.job) in self._slots:
+                return False
+            of_project = sum(1 for key, _ in self._slots if key == waiting.record.job.project_key)
+            return of_project < max(1, self._concurrency // 2)
+
+    def _begin(self, waiting: Waiting, shop: Shop) -> bool:
+        try:
+            claim = try_take(waiting, shop)
+        except StorageError as error:
+            self._pause(error, _DISK_PAUSE_MS)
+            return False
+        except BusyError as error:
+            self._pause(error, _BUSY_PAUSE_MS)
+            return False
+        if claim is None:
+            return False
+        with self._mutex:
+            self._slots[_branch(waiting.record.job)] = _Slot(claim, shop.clock.now())
+        self._threads.submit(self._carry, claim, shop)
+        return True
+
+    def _carry(self, claim: Claim, shop: Shop) -> None:
+        try:
+            ending = take_turn(claim, shop)
+            self._note(ending)
+        except StorageError as error:
+            self._pause(error, _DISK_PAUSE_MS)
+        except Exception as error:  # noqa: BLE001 - a defect in one job must not end the daemon; its type is told, no text
+            self._isolate(claim, error, shop)
+        finally:
+            with self._mutex:
+                self._slots.pop(_branch(claim.job), None)
+            self._wake()
+
+    def _note(self, ending: Ending) -> None:
+        if blocks_all(ending):
+            assert isinstance(ending, OverBudget | Waits)
+            self._blocked_until = ending.available_at
+        self._rest = rest_state(ending)
+
+    def _isolate(self, claim: Claim, error: Exception, shop: Shop) -> None:
+        fact = f"unexpected {type(error).__name__}"
+        shop.listener.tell(Stopped(f"job {claim.job.id}", "worker_error", fact, "Please report it as a defect"))
+        at = shop.clock.now() + wait_ms(Class.RETRY, claim.attempt)
+        try:
+            shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
+        except (BusyError, StorageError) as trouble:
+            self._pause(trouble, _DISK_PAUSE_MS)
+
+    def _pause(self, error: BusyError | StorageError, ms: int) -> None:
+        self._paused_until = self._shop.clock.now() + ms
+        self._shop.listener.tell(Stopped("worker", error.code, error.fact, error.remedy))
+
+    def _tell_pulse(self) -> None:
+        with self._mutex:
+            oldest = min(self._slots.values(), key=lambda slot: slot.since, default=None)
+        if oldest is None:
+            self._pulse.note(self._rest)
+        else:
+            self._pulse.note("working", oldest.claim.job.id, oldest.claim.attempt)
+
+
+def _branch(job: Job) -> _Branch:
+    return job.project_key, job.branch.name

@@ -1,0 +1,94 @@
+"""One turn: take a head of the queue, carry its job, tell how it ended. Shared by the drain and the pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from curator.errors import CuratorError, StorageError
+from curator.model import event
+from curator.model.ports import Class
+from curator.model.times import iso
+from curator.workflow.claim import take
+from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
+from curator.workflow.retry import CONFIGURATION_CODES, wait_ms
+
+if TYPE_CHECKING:
+    from curator.model.heartbeat import WorkerState
+    from curator.store.spool import Claim, Waiting
+    from curator.workflow.shop import Shop
+
+
+def try_take(waiting: Waiting, shop: Shop) -> Claim | None:
+    """Claim a head of the queue; None where somebody was quicker, or where what stops that one job was told."""
+    try:
+        return take(shop, waiting)
+    except StorageError:
+        raise
+    except CuratorError as error:
+        shop.listener.tell(event.Stopped(f"job {waiting.record.job.id}", error.code, error.fact, error.remedy))
+        return None
+
+
+def blocks_all(ending: Ending) -> bool:
+    """Tell whether every other job would meet the same: they ask the same reviewer under the same limits."""
+    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in CONFIGURATION_CODES)
+
+
+def take_turn(claim: Claim, shop: Shop) -> Ending:
+    """Review one claimed job and tell how its turn ended; what stops it alone puts it back, later, and is named."""
+    job = claim.job
+    shop.listener.tell(event.Claimed(job.id, claim.attempt, job.project_key, job.branch.name))
+    ending = _review(claim, shop)
+    _tell(claim, ending, shop)
+    return ending
+
+
+def rest_state(ending: Ending) -> WorkerState:
+    """Return the state in which a worker rests after such an ending, in the heartbeat's words."""
+    match ending:
+        case Waits():
+            return "waiting-retry"
+        case OverBudget():
+            return "budget-exhausted"
+        case Applied() | Ended() | Interrupted() | Fenced():
+            return "idle"
+        case _:
+            assert_never(ending)
+
+
+def _review(claim: Claim, shop: Shop) -> Ending:
+    # The reviewer, its rules and the gates load with the first job: an empty queue needs none of them.
+    from curator.workflow.review_job import review_job  # noqa: PLC0415 - see above
+
+    try:
+        return review_job(claim, shop)
+    except StorageError:
+        raise
+    except CuratorError as error:
+        shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
+        at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
+        shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
+        return Waits(error.code, at)
+
+
+def _tell(claim: Claim, ending: Ending, shop: Shop) -> None:
+    job_id, attempt = claim.job.id, claim.attempt
+    told: event.Event | None
+    match ending:
+        case Applied(decision, receipt):
+            if decision is None:
+                return
+            told = event.Completed(job_id, attempt, decision.outcome.provenance, receipt)
+        case Ended(code):
+            told = event.Failed(job_id, attempt, code)
+        case Waits(code, available_at):
+            told = event.Retrying(job_id, attempt, code, None if available_at is None else iso(available_at))
+        case OverBudget(provider, limit, exposure, limits):
+            told = event.BudgetExhausted(job_id, attempt, provider, limit, exposure, limits)
+        case Interrupted():
+            told = event.Retrying(job_id, attempt, "interrupted", None)
+        case Fenced():
+            told = event.Retrying(job_id, attempt, "lease_lost", None)
+        case _:
+            assert_never(ending)
+    shop.listener.tell(told)
