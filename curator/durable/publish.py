@@ -117,6 +117,9 @@ def ensure_directory(volume: Volume, path: Path) -> None:
 def _create(volume: Volume, path: Path) -> None:
     if not path.parent.is_dir():
         _create(volume, path.parent)
+    elif is_empty_folder(path.parent):
+        # Its maker may have died before it flushed the name; nothing may be built on it until somebody has.
+        volume.sync_directory(path.parent.parent)
     if not volume.make_directory(path) and not path.is_dir():
         raise InvalidRecordError(path, "is not a folder")
     # Also where a racer made it: its flush may still be to come.
