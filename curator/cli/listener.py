@@ -6,6 +6,7 @@ INVARIANT  Telling never raises into the work that is told: a reader who went aw
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from curator.cli.changes import show_changes
@@ -147,7 +148,8 @@ class Sentences:
             case event.Recovered():
                 say(f"Recovered {counted(told.count, 'time')}: {told.what}.")
             case event.SetAside():
-                warn(f"{told.name} was set aside: {told.reason}. Mend it, then run `curator jobs release`")
+                again = f"curator jobs release {Path(told.name).name}"
+                warn(f"{told.name} was set aside: {told.reason}. Mend it, then run `{again}`")
             case event.Stopped():
                 warn(f"{told.subject}: {told.fact}. {told.remedy}")
             case event.Degraded():

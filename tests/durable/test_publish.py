@@ -146,6 +146,7 @@ def test_removing_flushes_what_it_removed_and_nothing_else(record: Path) -> None
 
 
 def test_folders_are_made_from_above_each_flushed_before_the_next(tmp_path: Path) -> None:
+    (tmp_path / "beside").write_bytes(b"x")
     volume = Recorded()
 
     ensure_directory(volume, tmp_path / "one" / "two" / "three")
@@ -162,6 +163,15 @@ def test_a_folder_that_stands_empty_is_flushed_for_its_maker_may_have_died_befor
     ensure_directory(volume, tmp_path / "one")
 
     assert volume.asked == [f"flush {tmp_path.name}"]
+
+
+def test_nothing_is_built_in_an_empty_folder_before_its_own_name_is_flushed(tmp_path: Path) -> None:
+    (tmp_path / "day").mkdir(mode=0o700)
+    volume = Recorded()
+
+    ensure_directory(volume, tmp_path / "day" / "shard")
+
+    assert volume.asked == [f"flush {tmp_path.name}", "make shard", "flush day"]
 
 
 def test_a_folder_that_has_a_name_in_it_costs_nothing(tmp_path: Path) -> None:
