@@ -14,6 +14,7 @@ from curator.durable.clock import SystemChance, SystemClock
 from curator.durable.layout import Layout
 from curator.durable.probe import probe
 from curator.durable.publish import ensure_directory
+from curator.durable.read import stamp_of
 from curator.durable.volume import Volume
 from curator.errors import BusyError, ReviewerSetupError, UsageError
 from curator.model import event
@@ -29,13 +30,17 @@ from curator.store.spool import Spool
 from curator.workflow.authority import MEANING
 from curator.workflow.beats import Beating, foreign_live_worker
 from curator.workflow.drain import drain
+from curator.workflow.instance import sole_service
+from curator.workflow.maintenance import maintain
+from curator.workflow.pool import Pool
 from curator.workflow.projection import project
 from curator.workflow.recovery import project_keys, recover
 from curator.workflow.settings_files import read_curator, read_service
 from curator.workflow.shop import Shop, Stores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from curator.durable.probe import Probe
     from curator.model.ports import Answer, Brief, CallFailure, Chance, Clock, Listener, Prepared, Reviewer, Stop
@@ -76,19 +81,79 @@ class App:
         In embedded mode nothing is claimed, and an event says so.
         """
         shop = self.shop
-        if shop.service.mode == "embedded":
-            fact = f"the mode is embedded: {MEANING['embedded']}"
-            shop.listener.tell(event.Stopped("authority", "embedded", fact, "Run `curator config init` to change it"))
+        if not self.claims_jobs:
+            self.tell_embedded()
             return event.Drained(0, 0, 0, 0, 0, 0)
-        _refuse_foreign_worker(shop)
-        for degraded in () if self.probe is None else self.probe.warnings:
-            shop.listener.tell(degraded)
+        self.refuse_foreign_worker()
+        self.tell_promise()
         with Beating(shop) as beating:
             recover(shop)
             sleeper = _Sleeper(shop.stop) if wait else None
             drained = drain(shop, limit=limit, sleeper=sleeper, pulse=beating)
             project(shop, force=True)
         return drained
+
+    # What the long-lived service is made of.
+
+    @property
+    def claims_jobs(self) -> bool:
+        """Whether the mode in force lets curator claim jobs."""
+        return self.shop.service.mode != "embedded"
+
+    def tell_embedded(self) -> None:
+        """Say why nothing is claimed."""
+        fact = f"the mode is embedded: {MEANING['embedded']}"
+        remedy = "Run `curator config init` to change it"
+        self.shop.listener.tell(event.Stopped("authority", "embedded", fact, remedy))
+
+    def tell_promise(self) -> None:
+        """Say where the storage promises less than elsewhere."""
+        for degraded in () if self.probe is None else self.probe.warnings:
+            self.shop.listener.tell(degraded)
+
+    def refuse_foreign_worker(self) -> None:
+        """Raise `BusyError` while a worker of another kind lives."""
+        _refuse_foreign_worker(self.shop)
+
+    def sole_service(self) -> AbstractContextManager[None]:
+        """Be the one service of this agent folder. Raises `BusyError` naming the other's process."""
+        return sole_service(self.shop)
+
+    def beating(self) -> Beating:
+        """Return this worker's heart."""
+        return Beating(self.shop)
+
+    def pool(self, pulse: Beating, wake: Callable[[], None]) -> Pool:
+        """Return slots for as many jobs at once as the settings say."""
+        return Pool(self.shop, self.settings.concurrency, pulse, wake)
+
+    def recover(self) -> None:
+        """Put right what a crash left."""
+        recover(self.shop)
+
+    def maintain(self) -> None:
+        """Do what keeps an agent folder small and right; one bad entry never stops the rest."""
+        maintain(self.shop)
+
+    def project(self) -> None:
+        """Bring the protocol's accounting up to date with our journal."""
+        project(self.shop, force=True)
+
+    def watched_folders(self) -> tuple[Path, ...]:
+        """Return the folders in which new work, or a new configuration, shows."""
+        return (self.layout.queued, self.layout.root, self.layout.own)
+
+    def settings_stamp(self) -> tuple[object, object]:
+        """Return what changes when a configuration file does."""
+        return stamp_of(self.layout.service_json), stamp_of(self.layout.curator_toml)
+
+    def reloaded(self) -> App:
+        """Return this app with the configuration as it stands now. Raises `ConfigError`; then the old one holds."""
+        service, settings = read_service(self.layout), read_curator(self.layout)
+        shop = self.shop
+        if service.reviewer != shop.service.reviewer and isinstance(shop.reviewer, _NamedReviewer):
+            shop = dataclasses.replace(shop, reviewer=shop.reviewer.renamed(service.reviewer))
+        return dataclasses.replace(self, shop=dataclasses.replace(shop, service=service, settings=settings))
 
 
 def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its default
@@ -156,6 +221,9 @@ class _NamedReviewer:
         self._clock = clock
         self._environ = environ
         self._loaded: Reviewer | None = None
+
+    def renamed(self, profile: ReviewerProfile | None) -> _NamedReviewer:
+        return _NamedReviewer(profile, self._agent, self._clock, self._environ)
 
     def prepare(self, brief: Brief) -> Prepared:
         return self._reviewer().prepare(brief)

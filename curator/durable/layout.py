@@ -150,6 +150,16 @@ class Layout:
         return self.own / "curator.toml"
 
     @property
+    def instance_guard(self) -> Path:
+        """Held by the one service of this agent folder, for as long as it lives."""
+        return self.own / "service.guard"
+
+    @property
+    def instance_pid(self) -> Path:
+        """Which process that is: for messages, never for deciding."""
+        return self.own / "service.pid"
+
+    @property
     def attempts(self) -> Path:
         """The attempt journal: `<day>/<2 hex>/<attempt>.<n>.json`."""
         return self.own / "attempts"

@@ -132,3 +132,21 @@ def is_empty_folder(path: Path) -> bool:
         return True
     except OSError as error:
         raise StorageError(path, error) from error
+
+
+def is_own_file(path: Path) -> bool:
+    """Tell whether a name is that of a regular file of this user, whose links and times may be changed."""
+    status = _status_of(path)
+    return status is not None and stat.S_ISREG(status.st_mode) and os.geteuid() in (0, status.st_uid)
+
+
+def other_name(path: Path, folder: Path) -> Path | None:
+    """Return a name in `folder` of the same file, if it has one there."""
+    status = _status_of(path)
+    if status is None or status.st_nlink == 1:
+        return None
+    try:
+        with os.scandir(folder) as names:
+            return next((folder / each.name for each in names if each.inode() == status.st_ino), None)
+    except OSError as error:
+        raise StorageError(folder, error) from error

@@ -93,3 +93,9 @@ HOLD_OVERHEAD_TOKENS: Final = 4_096
 
 ANSWER_BYTES_MAX: Final = 262_144
 """More than this from a model is not an answer: four operations fit in a fiftieth of it."""
+
+CONCURRENCY_MAX: Final = 64
+"""More threads than this wait for each other's flushes."""
+SERVICE_POLL_MS: Final = 15_000
+MAINTENANCE_MS_MIN: Final = 60_000
+MAINTENANCE_MS_MAX: Final = 3_600_000

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from curator.model.budget import Limits
 from curator.model.heartbeat import Release
+from curator.model.limits import CONCURRENCY_MAX
 from curator.model.outcome import nanousd
 from curator.model.record import Integer, MayBeAbsent, Record, Text, Violation
 
@@ -68,6 +69,8 @@ class CuratorSettings(Record):
     """Whether an operation without a quote of its evidence passes as unsupported, or is refused."""
     on_stale: Annotated[Literal["rebase", "report"], MayBeAbsent()] = "rebase"
     """Whether a job whose branch moved is judged anew, or ends stale as the protocol's own worker does it."""
+    concurrency: Annotated[int, Integer(1, CONCURRENCY_MAX), MayBeAbsent()] = 4
+    """How many jobs the service reviews at once; a limit can be overshot by as many calls in flight."""
     require_power_safe: Annotated[bool, MayBeAbsent()] = False
     """Refuse a disk that cannot flush a folder, instead of promising less."""
     release: Annotated[Release, MayBeAbsent()] = "0.5.4"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curator.model.heartbeat import WorkerState
-    from curator.model.ids import BranchName, ProjectKey
+    from curator.model.ids import BranchName, JobId, ProjectKey
     from curator.model.job import Job
     from curator.store.spool import Claim, Waiting
     from curator.workflow.drain import Pulse
@@ -60,6 +60,7 @@ class Pool:
         self._blocked_until: int | None = None
         self._paused_until = 0
         self._rest: WorkerState = "idle"
+        self._told: tuple[WorkerState, JobId | None, int | None] = ("starting", None, None)
         self._is_closing = False
         self._next_at: int | None = None
 
@@ -186,10 +187,13 @@ class Pool:
     def _tell_pulse(self) -> None:
         with self._mutex:
             oldest = min(self._slots.values(), key=lambda slot: slot.since, default=None)
-        if oldest is None:
-            self._pulse.note(self._rest)
-        else:
-            self._pulse.note("working", oldest.claim.job.id, oldest.claim.attempt)
+        claim = None if oldest is None else oldest.claim
+        told: tuple[WorkerState, JobId | None, int | None] = (self._rest, None, None)
+        if claim is not None:
+            told = ("working", claim.job.id, claim.attempt)
+        if told != self._told:
+            self._told = told
+            self._pulse.note(*told)
 
 
 def _branch(job: Job) -> _Branch:

@@ -7,26 +7,31 @@ CRASH      Every step is one link or rename followed by one removal; recovering 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from curator.durable.publish import ensure_directory
-from curator.durable.read import stamp_of
+from curator.durable.publish import ensure_directory, replace
+from curator.durable.read import is_own_file, other_name, stamp_of
 from curator.durable.records import read_as
-from curator.errors import InvalidRecordError
+from curator.durable.volume import FILE_MODE
+from curator.errors import InvalidRecordError, NotFoundError
 from curator.model.digest import compact
-from curator.model.job import Finished, Queued, Running
+from curator.model.job import Queued, Running
 from curator.model.limits import RUNNING_BYTES_MAX
 from curator.model.times import ms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from curator.model.digest import Json
+    from curator.model.digest import Digest, Json
     from curator.model.ids import JobId
+    from curator.model.job import Job
     from curator.store.spool.moves import Spool
 
+T = TypeVar("T")
 _NOT_SAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NAME_CHARS_MAX = 160
 
@@ -51,163 +56,153 @@ class Recovery:
 
 
 def recover(spool: Spool) -> Recovery:
-    """Put queued and running right; durable when it returns."""
-    set_aside = [*_unreadable(spool)]
-    over: list[Running] = []
-    expired = 0
-    now = spool.clock.now()
-    for running in spool.running():
-        outcome = _outcome(spool, running.job.id, set_aside)
-        if outcome is not None:
-            if outcome.outcome.job_digest == running.job.digest:
-                over.append(running)
-            else:
-                set_aside.append(_conflict(spool, spool.layout.running, running.job.id))
-        elif ms_of(running.lease_until) <= now:
-            expired += _expire(spool, running, set_aside)
-        else:
-            set_aside.extend(_drop_shadowed(spool, running))
-    set_aside.extend(_finished_but_queued(spool))
-    set_aside.extend(_held_twice(spool))
-    return Recovery(expired, tuple(over), tuple(set_aside))
+    """Put queued, running and held right; durable when it returns."""
+    ensure_directory(spool.volume, spool.layout.dead_letter)
+    found = _Found(spool.clock.now())
+    for each in spool.faults():
+        assert each.fault is not None
+        with spool.domain.hold():
+            # What was seen unreadable may have been replaced by a good record since.
+            if stamp_of(each.path) == each.stamp:
+                found.set_aside.append(_move_aside(spool, each.path, each.fault.why))
+    for job_id in _suspects(spool):
+        with spool.domain.hold():
+            _put_right(spool, job_id, found)
+    return Recovery(found.expired, tuple(found.over), tuple(found.set_aside))
 
 
 def quarantine(spool: Spool, path: Path, reason: str) -> SetAside:
     """Move a file to the dead letters; its clock starts anew there. It is never lost on the way."""
     ensure_directory(spool.volume, spool.layout.dead_letter)
-    cut = _NOT_SAFE.sub("_", path.name)[:_NAME_CHARS_MAX]
-    target = spool.layout.dead_letter / f"{cut}.{spool.clock.now()}.{spool.chance.uuid()}.bad"
     with spool.domain.hold():
-        if path.is_file() and not path.is_symlink():
-            spool.volume.link(path, target)
-            spool.volume.restrict(target, 0o600)
-            spool.volume.touch(target)
-            spool.volume.sync_directory(target.parent)
-            spool.volume.unlink(path)
-        elif stamp_of(path) is not None:
-            # A folder or a symlink has one name; moving it is all that can be done.
-            spool.volume.rename(path, target)
-            spool.volume.sync_directory(target.parent)
-    spool.volume.sync_directory(path.parent)
-    return SetAside(target, reason)
+        return _move_aside(spool, path, reason)
 
 
-def _outcome(spool: Spool, job_id: JobId, moved: list[SetAside]) -> Finished | None:
-    """Return a job's outcome; one that cannot be read goes to the dead letters, and its job goes on."""
+@dataclasses.dataclass(slots=True)
+class _Found:
+    """What recovery has found so far."""
+
+    now: int
+    expired: int = 0
+    over: list[Running] = dataclasses.field(default_factory=list)
+    set_aside: list[SetAside] = dataclasses.field(default_factory=list)
+
+
+def _suspects(spool: Spool) -> list[JobId]:
+    """Return the jobs that may need putting right, without the lock: what runs, and what stands in two folders."""
+    layout = spool.layout
+
+    def stands(job_id: JobId, *folders: Path) -> bool:
+        return any(stamp_of(folder / f"{job_id}.json") is not None for folder in folders)
+
+    running = {each.job.id for each in spool.running()}
+    queued = {each.record.job.id for each in spool.waiting()}
+    held = {each.job.id for each in spool.held()}
+    return sorted(
+        running
+        | {each for each in queued if stands(each, layout.outcomes)}
+        | {each for each in held if stands(each, layout.outcomes, layout.queued)}
+    )
+
+
+def _put_right(spool: Spool, job_id: JobId, found: _Found) -> None:
+    """Leave a job under one name, by what stands now: outcome, then running, then queued, then held. Under the lock."""
+    over = _read(spool, spool.outcome, job_id, found)
+    running = _read(spool, spool.running_one, job_id, found)
+    if over is not None:
+        owner = over.outcome.job_digest
+        spool.volume.sync_directory(spool.layout.outcomes)
+        if running is not None and _is_of(spool, owner, running.job, spool.layout.running, found):
+            found.over.append(running)
+    elif running is not None:
+        owner = running.job.digest
+    else:
+        owner = None
+    queued = _read(spool, spool.queued_one, job_id, found)
+    if queued is not None and (owner is None or _is_of(spool, owner, queued.job, spool.layout.queued, found)):
+        owner = queued.job.digest
+        if over is not None:
+            _drop(spool, spool.layout.queued, job_id)
+    else:
+        queued = None
+    if over is None and running is not None:
+        _settle_running(spool, running, queued, found)
+    held = _read(spool, spool.held_one, job_id, found)
+    if held is not None and owner is not None and _is_of(spool, owner, held.job, spool.layout.held, found):
+        # A crash cut off `hold` or `release`: neither had said that it was done.
+        _drop(spool, spool.layout.held, job_id)
+
+
+def _settle_running(spool: Spool, running: Running, queued: Queued | None, found: _Found) -> None:
+    """Choose between a job's running and queued name, or give it back to the queue."""
+    layout, job = spool.layout, running.job
+    if queued is not None and queued.next_attempt > running.attempt:
+        # A defer had committed its new name.
+        spool.volume.sync_directory(layout.queued)
+        _drop(spool, layout.running, job.id)
+    elif ms_of(running.lease_until) <= found.now:
+        record = Queued(job=job, next_attempt=running.attempt + 1)
+        replace(spool.volume, layout.queued / f"{job.id}.json", compact(record.encode()).encode())
+        _drop(spool, layout.running, job.id)
+        found.expired += 1
+    elif queued is not None:
+        # Its claim had not got as far as removing it.
+        spool.volume.sync_directory(layout.running)
+        _drop(spool, layout.queued, job.id)
+
+
+def _read(spool: Spool, read: Callable[[JobId], T | None], job_id: JobId, found: _Found) -> T | None:
+    """Read one record of a job; one that cannot be read goes to the dead letters, and its job goes on."""
     try:
-        return spool.outcome(job_id)
+        return read(job_id)
     except InvalidRecordError as fault:
-        moved.append(quarantine(spool, fault.path, fault.why))
+        found.set_aside.append(_move_aside(spool, fault.path, fault.why))
         return None
 
 
-def _unreadable(spool: Spool) -> list[SetAside]:
-    return [
-        quarantine(spool, each.path, "unreadable" if each.fault is None else each.fault.why) for each in spool.faults()
-    ]
+def _is_of(spool: Spool, owner: Digest, job: Job, folder: Path, found: _Found) -> bool:
+    """Tell whether a record is of the job that owns the id; another job's goes to the dead letters."""
+    if job.digest == owner:
+        return True
+    found.set_aside.append(_move_aside(spool, folder / f"{job.id}.json", "another job has this id"))
+    return False
 
 
-def _expire(spool: Spool, running: Running, set_aside: list[SetAside]) -> int:
-    """Give an expired job back to the queue; 1 if that was to be done."""
-    job, layout = running.job, spool.layout
-    queued = spool.queued_one(job.id)
-    if queued is not None and queued.job.digest != job.digest:
-        set_aside.append(_conflict(spool, layout.queued, job.id))
-        queued = None
-    if queued is not None and queued.next_attempt > running.attempt:
-        # A defer had committed its new name: only the old one is left to remove.
-        with spool.domain.hold():
-            if spool.running_one(job.id) == running:
-                spool.volume.sync_directory(layout.queued)
-                spool.volume.unlink(layout.running / f"{job.id}.json")
-        spool.volume.sync_directory(layout.running)
-        return 0
-    record = Queued(job=job, next_attempt=running.attempt + 1)
-    path = layout.queued / f"{job.id}.json"
-    staged = spool.volume.stage(path, compact(record.encode()).encode())
-    try:
-        with spool.domain.hold():
-            if spool.running_one(job.id) != running:
-                return 0
-            spool.volume.rename(staged, path)
-            spool.volume.sync_directory(layout.queued)
-            spool.volume.unlink(layout.running / f"{job.id}.json")
-    finally:
-        spool.volume.unlink(staged)
-    spool.volume.sync_directory(layout.running)
-    return 1
+def _drop(spool: Spool, folder: Path, job_id: JobId) -> None:
+    spool.volume.unlink(folder / f"{job_id}.json")
+    spool.volume.sync_directory(folder)
 
 
-def _drop_shadowed(spool: Spool, running: Running) -> list[SetAside]:
-    """Remove the queued name of a job that runs: its claim had not got that far."""
-    job = running.job
-    queued = spool.queued_one(job.id)
-    if queued is None:
-        return []
-    if queued.job.digest != job.digest:
-        return [_conflict(spool, spool.layout.queued, job.id)]
-    if queued.next_attempt > running.attempt:
-        running_path = spool.layout.running / f"{job.id}.json"
-        with spool.domain.hold():
-            if spool.running_one(job.id) == running:
-                spool.volume.sync_directory(spool.layout.queued)
-                spool.volume.unlink(running_path)
-        spool.volume.sync_directory(running_path.parent)
-        return []
-    with spool.domain.hold():
-        if spool.running_one(job.id) == running:
-            spool.volume.sync_directory(spool.layout.running)
-            spool.volume.unlink(spool.layout.queued / f"{job.id}.json")
-    spool.volume.sync_directory(spool.layout.queued)
-    return []
-
-
-def _finished_but_queued(spool: Spool) -> list[SetAside]:
-    moved: list[SetAside] = []
-    for waiting in spool.waiting():
-        job = waiting.record.job
-        outcome = _outcome(spool, job.id, moved)
-        if outcome is None:
-            continue
-        if outcome.outcome.job_digest != job.digest:
-            moved.append(_conflict(spool, spool.layout.queued, job.id))
-            continue
-        with spool.domain.hold():
-            if stamp_of(spool.layout.queued / f"{job.id}.json") == waiting.stamp:
-                spool.volume.sync_directory(spool.layout.outcomes)
-                spool.volume.unlink(spool.layout.queued / f"{job.id}.json")
-        spool.volume.sync_directory(spool.layout.queued)
-    return moved
-
-
-def _held_twice(spool: Spool) -> list[SetAside]:
-    """Let a job go on that a crash left both held and elsewhere: neither `hold` nor `release` had said it was done."""
-    moved: list[SetAside] = []
-    for held in spool.held():
-        job = held.job
-        over = _outcome(spool, job.id, moved)
-        owned = spool.running_one(job.id) or spool.queued_one(job.id)
-        elsewhere = over.outcome.job_digest if over is not None else None if owned is None else owned.job.digest
-        if elsewhere is None:
-            continue
-        if elsewhere != job.digest:
-            moved.append(_conflict(spool, spool.layout.held, job.id))
-            continue
-        with spool.domain.hold():
-            for folder in (spool.layout.outcomes, spool.layout.running, spool.layout.queued):
-                spool.volume.sync_directory(folder)
-            spool.volume.unlink(spool.layout.held / f"{job.id}.json")
-        spool.volume.sync_directory(spool.layout.held)
-    return moved
-
-
-def _conflict(spool: Spool, folder: Path, job_id: JobId) -> SetAside:
-    return quarantine(spool, folder / f"{job_id}.json", "another job has this id")
+def _move_aside(spool: Spool, path: Path, reason: str) -> SetAside:
+    """Give a file its name among the dead letters and take its old one; call it under the lock."""
+    cut = _NOT_SAFE.sub("_", path.name)[:_NAME_CHARS_MAX]
+    target = spool.layout.dead_letter / f"{cut}.{spool.clock.now()}.{spool.chance.uuid()}.bad"
+    volume = spool.volume
+    if is_own_file(path):
+        # A crash after the link leaves both names: the next move goes on with the first one.
+        begun = other_name(path, spool.layout.dead_letter)
+        if begun is None:
+            volume.link(path, target)
+        target = begun or target
+        volume.restrict(target, FILE_MODE)
+        volume.touch(target)
+        volume.sync_directory(target.parent)
+        volume.unlink(path)
+    else:
+        # A folder, a symlink or another user's file cannot be linked, so it is moved as it is.
+        with contextlib.suppress(FileNotFoundError):
+            volume.rename(path, target)
+        volume.sync_directory(target.parent)
+    volume.sync_directory(path.parent)
+    return SetAside(target, reason)
 
 
 def readmit(spool: Spool, name: str) -> JobId:
     """Bring a mended dead letter back to the queue. Raises `InvalidRecordError` while it cannot be read."""
     path = spool.layout.dead_letter / name
+    if path.name != name:
+        fact = f"{name} is not the name of a record that was set aside"
+        raise NotFoundError(fact)
     record = _mended(path)
     target = spool.layout.queued / f"{record.job.id}.json"
     staged = spool.volume.stage(target, compact(record.encode()).encode())
