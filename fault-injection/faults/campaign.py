@@ -52,6 +52,8 @@ _DEFECTS: Final = (
 
 MODELS: Final = ("kill", "strict", "ordered")
 """A process crash forgets nothing; a power cut forgets by one of two models of the disk."""
+LOSSY: Final = ("strict", "ordered")
+"""Each of these also leaves what a process crash leaves."""
 
 Run: TypeAlias = "Callable[[World], None]"
 
@@ -132,6 +134,15 @@ class Report:
         )
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecondLife:
+    """What a dead process and the one after it asked of the disk, as one recording."""
+
+    point: int
+    """Where the first one died."""
+    recording: Recording
+
+
 class Stage:
     """Where one scenario is played, over and over: a scratch folder with the agent's folder and the project's in it."""
 
@@ -141,18 +152,22 @@ class Stage:
         self.agent = scratch / "agent"
         (scratch / "project").mkdir(exist_ok=True)
         self._judged: set[tuple[str, tuple[Mark, ...]]] = set()
+        self._states_of_healthy: set[tuple[str, tuple[Mark, ...]]] = set()
         self.recording, self._end = self._record()
         self.disk = LossyDisk(self.recording, is_inert=is_inert)
-        self._excused = frozenset(look(self.recording.start).torn)
+        start = look(self.recording.start)
+        self._damaged = {path: start.files[path] for path in start.torn}
 
     def seam_breaches(self) -> list[str]:
         """Name what changed on disk past the volume, or otherwise than the recording says."""
         return differences(self.disk.whole(self.disk.points[-1]), self._after_run)
 
-    def states(self, model: str, disk: LossyDisk | None = None, seed: int = 0) -> Iterator[tuple[Place, State]]:
-        """Yield every state of a model, equal ones too."""
+    def states(
+        self, model: str, disk: LossyDisk | None = None, seed: int = 0, first: int = 0
+    ) -> Iterator[tuple[Place, State]]:
+        """Yield every state of a model from a point on, equal ones too."""
         disk = self.disk if disk is None else disk
-        for point in disk.points:
+        for point in disk.points[first:]:
             for number, state in enumerate(disk.of(model, point, seed)):
                 yield Place(self.scenario.name, model, point, number), state
 
@@ -168,6 +183,30 @@ class Stage:
         """Return what had been told by then, what was told before the run included."""
         return (*self._told_before, *self.disk.said(point))
 
+    def new_states(
+        self, disk: LossyDisk, first: int, states_max: int
+    ) -> Iterator[tuple[Place, State, tuple[Mark, ...]]]:
+        """Yield the states of a run altered from a point on that the healthy run cannot leave, up to a number."""
+        healthy = self._healthy()
+        met: set[tuple[str, tuple[Mark, ...]]] = set()
+        for model in LOSSY:
+            for place, state in self.states(model, disk, first=first):
+                said = (*self._told_before, *disk.said(place.point))
+                key = (digest_of_tree(state.tree, is_inert), said)
+                if key in healthy or key in met:
+                    continue
+                met.add(key)
+                yield place, state, said
+                if len(met) >= states_max:
+                    return
+
+    def _healthy(self) -> set[tuple[str, tuple[Mark, ...]]]:
+        if not self._states_of_healthy:
+            for model in LOSSY:
+                for place, state in self.states(model):
+                    self._states_of_healthy.add((digest_of_tree(state.tree, is_inert), self.said(place.point)))
+        return self._states_of_healthy
+
     def run(self, models: Iterable[str] = MODELS, *, every: int = 1, seed: int = 0) -> Report:
         """Judge each distinct state, or every `every`-th of them."""
         began = time.monotonic()
@@ -182,6 +221,48 @@ class Stage:
                 violation = self.judge(place, state, said)
                 if violation is not None:
                     report.violations.append(violation)
+        report.seconds = time.monotonic() - began
+        return report
+
+    def second_lives(self, every: int = 1) -> Iterator[SecondLife]:
+        """Kill the process at each point at which something is not flushed, and record what the next one does.
+
+        The kernel has forgotten nothing, so the next process sees names that the dead one did not flush: it must not
+        build on them without a flush of its own.
+        """
+        loose = [point for point in self.disk.points if self.disk.unsettled(point)]
+        for point in loose[::every]:
+            lay_out(self.disk.whole(point), self.agent)
+            clock = HandClock(self._end + BEYOND_LEASE_MS)
+            volume = RecordingVolume(self.agent, clock, life=1)
+            script, life = self.scenario.script, f"{self.scenario.name}/second life"
+            world = World(self.agent, volume, clock, script, life, volume.mark)
+            world.review()
+            world.rest()
+            asked = (*self.recording.asked[:point], *volume.recording().asked)
+            yield SecondLife(point, Recording(self.recording.start, asked))
+
+    def run_second_lives(self, every: int = 1, states_max: int = 1_000_000) -> Report:
+        """Cut the power during and after the life that followed a kill, and judge each state not met before."""
+        began = time.monotonic()
+        report = Report()
+        for life in self.second_lives(every):
+            disk = LossyDisk(life.recording, is_inert=is_inert)
+            report.points += len(disk.points) - life.point
+            report.verbs += sum(each.mark is None for each in life.recording.asked[life.point :])
+            for model in LOSSY:
+                for place, state in self.states(model, disk, first=life.point + 1):
+                    report.seen += 1
+                    said = (*self._told_before, *disk.said(place.point))
+                    if report.states.total() >= states_max or not self.is_new(state, said):
+                        continue
+                    report.states[f"{model} after a kill"] += 1
+                    breaches = self.breaches_after(state.tree, said, crashes=2)
+                    if breaches:
+                        second = dataclasses.replace(place, model=f"{model}@{life.point}")
+                        report.violations.append(
+                            Violation(second, f"kill at {life.point}", state.lost, tuple(breaches))
+                        )
         report.seconds = time.monotonic() - began
         return report
 
@@ -243,7 +324,7 @@ class Stage:
         return [f"at the end: {each}" for each in breaches]
 
     def _case(self, now: View, crashed: View, said: tuple[Mark, ...], since: list[Mark], crashes: int) -> Case:
-        return Case(now, crashed, said, tuple(since), crashes, excused=self._excused)
+        return Case(now, crashed, said, tuple(since), crashes, damaged=self._damaged)
 
     def _world(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> World:
         disk = TimedVolume(clock) if volume is None else volume

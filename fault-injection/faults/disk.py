@@ -100,6 +100,11 @@ class LossyDisk:
         """Return what had been told to somebody by then."""
         return tuple(each.mark for each in self._asked[:point] if each.mark is not None)
 
+    def restless(self) -> list[str]:
+        """Name what a power cut could take back although the step that wrote it was over."""
+        steps = [step for step, asked in enumerate(self._asked) if asked.mark is not None and asked.mark.kind == "rest"]
+        return [name for step in steps for name in self.unsettled(step + 1)]
+
     def whole(self, point: int) -> Tree:
         """Return the tree that a process crash leaves: the kernel forgets nothing."""
         names = {slot: self._value(slot, changes, point) for slot, changes in self._changes.items()}

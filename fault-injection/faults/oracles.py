@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from faults.view import View, digest, fields_of, list_of, number_of, text_of
+from faults.view import HOME, View, digest, fields_of, list_of, number_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from faults.recording import Mark
     from faults.view import Fields, ProjectView
@@ -53,8 +53,8 @@ class Case:
     crashes: int
     is_over: bool = False
     """Whether everything had time to come to its end: then nothing may still be on its way."""
-    excused: frozenset[str] = frozenset()
-    """Records that were damaged before the story began."""
+    damaged: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    """Records that could not be read before the story began."""
 
     def told(self, kind: str) -> list[str]:
         """Return the subjects of all marks of a kind, in order."""
@@ -70,7 +70,7 @@ Oracle: TypeAlias = "Callable[[Case], Iterator[str]]"
 
 def no_record_is_torn(case: Case) -> Iterator[str]:
     """A name that a reader looks at holds a whole record or does not exist."""
-    for path in sorted({*case.now.torn, *case.crashed.torn} - case.excused):
+    for path in sorted({*case.now.torn, *case.crashed.torn} - set(case.damaged)):
         yield f"{path} is not a whole record"
 
 
@@ -133,6 +133,73 @@ def dispatches_are_requests(case: Case) -> Iterator[str]:
         yield f"{without} attempts were dispatched without a request, after {case.crashes} crashes"
 
 
+def an_attempt_is_proved_step_by_step(case: Case) -> Iterator[str]:
+    """What a step says stood before it did: the base before the reservation, a request and a result before the bill."""
+    requests = set(case.told("request"))
+    for view in (case.crashed, case.now):
+        for attempt, steps in view.attempts.items():
+            latest = steps[max(steps)]
+            job, base = text_of(latest, "jobId"), text_of(latest, "baseBranchDigest")
+            if text_of(latest, "origin") != "curator":
+                continue
+            if base not in ("", _own_base(view, job)) and f"{HOME}/curator/bases/{job}/{base}.json" not in view.files:
+                yield f"{attempt} judges a base that is not there"
+            if text_of(latest, "state") == "settled":
+                if (job, attempt) not in view.results:
+                    yield f"{attempt} is settled and its result is not there"
+                if text_of(latest, "requestDigest") not in requests:
+                    yield f"{attempt} is settled and no request was made"
+
+
+def a_claim_comes_first(case: Case) -> Iterator[str]:
+    """A job's authority is stamped before its claim, its claim stands before an attempt of it, and while it is called."""
+    for view in (case.crashed, case.now):
+        for job, running in view.running.items():
+            # A cancel claims only to end the job.
+            is_cancelled = job in case.told("cancelling")
+            if text_of(running, "workerId").startswith("curator:") and job not in view.accepted and not is_cancelled:
+                yield f"{job} runs and was never stamped"
+        for attempt, steps in view.attempts.items():
+            latest = steps[max(steps)]
+            job, number = text_of(latest, "jobId"), number_of(latest, "claimAttempt")
+            if text_of(latest, "origin") == "curator" and number > _claims(view, job):
+                yield f"{attempt} is of claim {number}, and {job} was not claimed so often"
+    if case.before and case.before[-1].kind == "request":
+        for attempt, steps in case.crashed.attempts.items():
+            latest = steps[max(steps)]
+            job, is_asked = text_of(latest, "jobId"), text_of(latest, "requestDigest") == case.before[-1].subject
+            if is_asked and _state(steps) == "dispatched" and (job, attempt) not in case.crashed.results:
+                running = case.crashed.running.get(job, {})
+                if text_of(running, "leaseToken") != text_of(latest, "leaseToken"):
+                    yield f"{attempt} is in flight and its claim does not stand"
+
+
+def a_failed_job_keeps_its_evidence(case: Case) -> Iterator[str]:
+    """Pi's retry reads the evidence of a failed job from its results: one stands before the outcome does."""
+    for view in (case.crashed, case.now):
+        kept = {job for job, _ in view.results}
+        for job, record in view.outcomes.items():
+            if text_of(fields_of(record.get("outcome")), "status") == "failed" and job not in kept:
+                yield f"{job} failed and its evidence is not kept"
+
+
+def the_projection_follows(case: Case) -> Iterator[str]:
+    """Pi's day files never say more than the journal, and an attempt in them has its identity."""
+    for view in (case.crashed, case.now):
+        for attempt, shown in view.projection.items():
+            if attempt not in view.identities:
+                yield f"{attempt} stands in a day file without its identity"
+            steps = view.attempts.get(attempt)
+            if steps is None or _state(steps) not in _AFTER[shown]:
+                yield f"{attempt} is {shown} in a day file and {_state(steps or {0: {}})} in the journal"
+    if case.is_over:
+        days = {attempt: text_of(steps[max(steps)], "day") for attempt, steps in case.now.attempts.items()}
+        for attempt, day in days.items():
+            # Pi reads today's day file alone.
+            if day == max(days.values()) and attempt not in case.now.projection:
+                yield f"{attempt} is not in its day file"
+
+
 def an_attempt_only_goes_on(case: Case) -> Iterator[str]:
     """No attempt disappears, and none goes back: actual, held and unknown shrink by a settle or a proof alone."""
     for attempt, steps in case.crashed.attempts.items():
@@ -182,6 +249,15 @@ def a_decision_is_of_a_kept_result(case: Case) -> Iterator[str]:
             yield f"{job}: the decision says something else than its result"
 
 
+def a_proposal_has_its_evidence(case: Case) -> Iterator[str]:
+    """Where the quotes of a proposal of ours stand is durable before the proposal is: or a strict gate would refuse it."""
+    for (job, attempt), result in case.now.results.items():
+        is_ours = any(text_of(step, "origin") == "curator" for step in case.now.attempts.get(attempt, {}).values())
+        is_proposal = text_of(fields_of(result.get("outcome")), "status") == "completed"
+        if is_ours and is_proposal and f"{HOME}/curator/evidence/{job}/{attempt}.json" not in case.now.files:
+            yield f"{job}: the evidence of {attempt} is gone"
+
+
 def an_intent_rolls_forward_to_its_own_end(case: Case) -> Iterator[str]:
     """A begun mutation keeps its bytes until its tombstone, and tombstone, completion and receipt are of that one."""
     for before, now in _same_projects(case):
@@ -198,6 +274,34 @@ def an_intent_rolls_forward_to_its_own_end(case: Case) -> Iterator[str]:
         for project in case.now.projects:
             for job in {*project.intents, *project.completions}:
                 yield f"{job}: its admission is not retired"
+
+
+def what_pi_meets_is_in_order(case: Case) -> Iterator[str]:
+    """At no moment does Pi, which reads beside us, meet an order that it cannot live with (interop.md 9, W8)."""
+    for project in case.crashed.projects:
+        for job in set(project.intents).intersection(project.tombstones) - set(project.completions):
+            yield f"{job}: a retired intent stands without its completion: Pi would roll it forward again"
+        for job in set(project.tombstones) - set(project.receipts):
+            yield f"{job}: a tombstone stands without its receipt"
+        for job in set(project.receipts) - set(project.completions) - set(project.tombstones):
+            yield f"{job}: a receipt stands and nothing proves that its change was whole"
+        for job, card in project.ready.items():
+            done = {*project.completions, *project.receipts, *project.tombstones}
+            if text_of(card, "status") != "failed" and job not in done:
+                yield f"{job}: its card was told before its change was whole"
+            if text_of(card, "status") == "failed" and job not in case.crashed.outcomes:
+                yield f"{job}: its card says that it failed, and no outcome does"
+
+
+def what_was_set_aside_is_kept(case: Case) -> Iterator[str]:
+    """A record that nobody can read is moved, never lost; and a mended one stands there until its job does."""
+    kept = Counter(case.now.files.values())
+    for path, content in case.damaged.items():
+        if not kept[content]:
+            yield f"{path} could not be read, and is gone"
+    for job in case.told("mended"):
+        if not case.now.stands(job) and not any(job.encode() in content for content in case.now.files.values()):
+            yield f"{job} was mended, and is gone"
 
 
 def a_receipt_matches_the_history(case: Case) -> Iterator[str]:
@@ -290,11 +394,18 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     what_was_said_to_be_over_is_over,
     a_request_was_dispatched_first,
     dispatches_are_requests,
+    an_attempt_is_proved_step_by_step,
+    a_claim_comes_first,
+    a_failed_job_keeps_its_evidence,
+    the_projection_follows,
     an_attempt_only_goes_on,
     attempts_come_to_rest,
     immutable_paths_keep_their_bytes,
     a_decision_is_of_a_kept_result,
+    a_proposal_has_its_evidence,
     an_intent_rolls_forward_to_its_own_end,
+    what_pi_meets_is_in_order,
+    what_was_set_aside_is_kept,
     a_receipt_matches_the_history,
     history_has_no_gap,
     a_proposal_takes_effect_once,
@@ -307,6 +418,26 @@ ORACLES: Final[tuple[Oracle, ...]] = (
 def _state(steps: dict[int, Fields]) -> str:
     """Return what the highest step of an attempt says."""
     return text_of(steps[max(steps)], "state")
+
+
+def _own_base(view: View, job: str) -> str:
+    """Return the base that a job was captured from, wherever the job still stands."""
+    places = (view.queued, view.running, view.held, view.decisions)
+    for records in places:
+        if job in records:
+            return text_of(fields_of(records[job].get("job")), "baseBranchDigest")
+    for (of, _), result in view.results.items():
+        if of == job:
+            return text_of(fields_of(result.get("job")), "baseBranchDigest")
+    return ""
+
+
+def _claims(view: View, job: str) -> int:
+    """Return how often a job was claimed, as the spool says."""
+    if job in view.finished or job in view.outcomes:
+        return 1_000_000
+    waiting = max(number_of(each.get(job, {}), "nextAttempt") - 1 for each in (view.queued, view.held))
+    return max(waiting, number_of(view.running.get(job, {}), "attempt"))
 
 
 def _same_projects(case: Case) -> Iterator[tuple[ProjectView, ProjectView]]:

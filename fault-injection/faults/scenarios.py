@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curator.durable.publish import publish
+from curator.durable.publish import publish, replace
 from curator.model.decision import ProviderResult
 from curator.model.digest import canonical
 from curator.model.ids import LeaseToken, attempt_id
@@ -16,6 +16,7 @@ from curator.model.outcome import Completed, proposal_digest
 from curator.model.ports import Class
 from curator.model.proposal import Replace
 from curator.store.spool.recovery import readmit
+from curator.workflow.claim import take
 from curator.workflow.closing import cancel_job
 from curator.workflow.replay import replay_job
 from curator.workflow.undo import undo
@@ -175,6 +176,7 @@ def _hold_and_release(world: World) -> None:
 
 def _cancel_waiting(world: World) -> None:
     job = world.job("alpha")
+    world.tell(Mark("cancelling", job.id))
     cancel_job(world.shop, job.id)
     world.tell(Mark("over", job.id))
 
@@ -182,16 +184,17 @@ def _cancel_waiting(world: World) -> None:
 def _cancel_held(world: World) -> None:
     shop, job = world.shop, world.job("alpha")
     shop.stores.spool.hold(job.id)
+    world.tell(Mark("cancelling", job.id))
     cancel_job(shop, job.id)
     world.tell(Mark("over", job.id))
 
 
 def _renew(world: World) -> None:
-    spool = world.shop.stores.spool
-    claim = spool.claim(spool.waiting()[0], world.shop.worker_id)
+    shop = world.shop
+    claim = take(shop, shop.stores.spool.waiting()[0])
     assert claim is not None
     world.clock.move(1_000)
-    spool.renew(claim)
+    shop.stores.spool.renew(claim)
 
 
 def _damaged(world: World) -> None:
@@ -201,19 +204,20 @@ def _damaged(world: World) -> None:
     publish(world.volume, bad, b'{"version":1,"job":')
 
 
-def _set_aside_and_mend(world: World) -> None:
+def _set_aside(world: World) -> None:
+    _damaged(world)
     world.review()
-    world.rest()
-    spool = world.shop.stores.spool
+
+
+def _mend(world: World) -> None:
+    """Put right what was set aside, as a person does, and bring it back."""
     name = next(path.name for path in world.layout.dead_letter.iterdir())
     job = world.job("beta")
-    mended = world.volume.stage(
-        world.layout.dead_letter / name, canonical({"version": 1, "job": job.encode(), "nextAttempt": 1}).encode()
-    )
-    world.volume.rename(mended, world.layout.dead_letter / name)
-    world.volume.sync_directory(world.layout.dead_letter)
+    text = canonical({"version": 1, "job": job.encode(), "nextAttempt": 1})
+    replace(world.volume, world.layout.dead_letter / name, text.encode())
+    world.tell(Mark("mended", job.id))
     world.rest()
-    readmit(spool, name)
+    readmit(world.shop.stores.spool, name)
     world.tell(Mark("accepted", job.id))
     world.rest()
     world.review()
@@ -294,11 +298,12 @@ _ALL: Final = (
     _one("cancelled", _ALPHA, run=_cancel_waiting),
     _one("cancelled-held", _ALPHA, run=_cancel_held),
     _one("renewed", _ALPHA, run=_renew),
+    _one("set-aside", _ALPHA, prepare=_damaged),
     Scenario(
-        "set-aside",
+        "mended",
         {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
-        _damaged,
-        _set_aside_and_mend,
+        _set_aside,
+        _mend,
     ),
     _one("next-generation", _TERMINAL, prepare=_failed, run=_retry_as_next_generation),
     _one("card-repaired", _TERMINAL, prepare=_without_card, run=_review),

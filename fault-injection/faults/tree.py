@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import os
 import re
@@ -92,6 +93,7 @@ def digest_of_tree(tree: Tree, is_inert: Callable[[str], bool] = is_staged) -> s
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
 
+@functools.cache
 def _line(path: str, node: Node) -> str:
     if node.content is None:
         return f"{path}/"

@@ -102,6 +102,9 @@ class View:
     decisions: dict[str, Fields]
     finished: dict[str, Fields]
     accepted: dict[str, Fields]
+    projection: dict[str, str]
+    """By attempt, its state in the protocol's day files."""
+    identities: frozenset[str]
     projects: tuple[ProjectView, ...]
 
     def stands(self, job_id: str) -> list[str]:
@@ -130,6 +133,8 @@ def look(tree: Tree) -> View:
         decisions=_inside(whole, f"{spool}/proposal-decisions"),
         finished={found[1]: each for path, each in whole.items() if (found := _FINISHED.fullmatch(path))},
         accepted=_inside(whole, f"{HOME}/curator/jobs"),
+        projection=_projection(_inside(whole, f"{spool}/accounting/days", "")),
+        identities=frozenset(_inside(whole, f"{spool}/accounting/identities", "")),
         projects=tuple(_projects(whole)),
     )
 
@@ -147,13 +152,23 @@ def _parse(content: bytes) -> Fields | None:
     return value if isinstance(value, dict) else None
 
 
-def _inside(records: Mapping[str, Fields], folder: str) -> dict[str, Fields]:
+def _inside(records: Mapping[str, Fields], folder: str, ending: str = ".json") -> dict[str, Fields]:
     """Return a folder's records by stem."""
     return {
-        path.rpartition("/")[2].removesuffix(".json"): record
+        path.rpartition("/")[2].removesuffix(ending): record
         for path, record in records.items()
-        if path.rpartition("/")[0] == folder and path.endswith(".json")
+        if path.rpartition("/")[0] == folder and path.endswith(ending)
     }
+
+
+def _projection(days: Mapping[str, Fields]) -> dict[str, str]:
+    attempts = [
+        fields_of(attempt)
+        for day in days.values()
+        for provider in fields_of(day.get("providers")).values()
+        for attempt in list_of(provider)
+    ]
+    return {text_of(attempt, "id"): text_of(attempt, "state").replace("canceled", "cancelled") for attempt in attempts}
 
 
 def _attempts(records: Mapping[str, Fields]) -> dict[str, dict[int, Fields]]:

@@ -59,10 +59,11 @@ class TimedVolume(Volume):
 class RecordingVolume(TimedVolume):
     """A whole disk that remembers every verb, its caller and its effect."""
 
-    def __init__(self, root: Path, clock: Clock) -> None:
-        """Record what changes under `root` from now on."""
+    def __init__(self, root: Path, clock: Clock, life: int = 0) -> None:
+        """Record what changes under `root` from now on; lives that are to be joined have different numbers."""
         super().__init__(clock)
         self._root = root
+        self._first = life << 32
         self._start: Tree = read_tree(root)
         self._asked: list[Asked] = []
         self._names: dict[str, str] = {}
@@ -80,7 +81,7 @@ class RecordingVolume(TimedVolume):
         staged = super().stage(path, data, hidden=hidden, flush=flush)
         name = self._relative(staged)
         # The recorded name is the same in every run, so that equal states are equal.
-        number = len(self._names)
+        number = self._first + len(self._names)
         stem = f".{uuid.UUID(int=number)}" if hidden else f"{path.name}.1.{uuid.UUID(int=number)}"
         self._names[name] = f"{name.rpartition('/')[0]}/{stem}.tmp".removeprefix("/")
         mtime_ns = staged.stat().st_mtime_ns

@@ -227,6 +227,7 @@ class World:
 
     def let_another_come_by(self) -> None:
         """Sleep beyond the lease, while another process recovers and reviews."""
+        self.tell(Mark("overslept"))
         self.clock.move(OVERSLEPT_MS)
         World(self.layout.agent, self.volume, self.clock, self.script, f"{self.life}/other", self.tell).review()
 
@@ -328,10 +329,6 @@ class _Listener:
                     self._world.tell(Mark("applied", job_id))
             case event.Failed(job_id=job_id):
                 self._world.tell(Mark("over", job_id))
-            case event.Stopped(subject, code, fact):
-                self._world.tell(Mark("stopped", f"{subject}: {code}: {fact}"))
-            case event.SetAside(name, reason):
-                self._world.tell(Mark("set aside", f"{name}: {reason}"))
             case _:
                 pass
 
