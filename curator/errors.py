@@ -6,6 +6,7 @@ a credential. Whatever is not a `CuratorError` is a defect and is allowed to sur
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import ClassVar
 
@@ -141,6 +142,10 @@ class StorageError(CuratorError):
 
     def __init__(self, path: Path, error: OSError) -> None:
         """Name the path and the system's own word for the failure."""
-        super().__init__(f"{path}: {error.strerror or type(error).__name__}")
+        denied = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        remedy = (
+            "Check who owns it and what its mode allows, then run again; nothing accepted is lost" if denied else None
+        )
+        super().__init__(f"{path}: {error.strerror or type(error).__name__}", remedy=remedy)
         self.path = path
         self.errno = error.errno

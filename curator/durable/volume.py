@@ -125,6 +125,13 @@ class Volume:
         except OSError as error:
             raise StorageError(path, error) from error
 
+    def keep_time(self, path: Path, mtime_ns: int) -> None:
+        """Give a file the modification time of the one that it stands in for."""
+        try:
+            os.utime(path, ns=(mtime_ns, mtime_ns))
+        except OSError as error:
+            raise StorageError(path, error) from error
+
     def _write(self, descriptor: int, data: bytes) -> None:
         view = memoryview(data)
         while view:

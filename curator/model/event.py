@@ -126,6 +126,8 @@ class Drained:
     budget_exhausted: int
     interrupted: int
     left: int
+    blocked_by: str | None = None
+    """The failure code for which the reviewer could not be asked at all; None where it could."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

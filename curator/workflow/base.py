@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from curator.errors import ConflictError, InvalidRecordError, RefusedError
 from curator.model.digest import Digest
-from curator.model.job import Base, Job
+from curator.model.job import Acceptance, Base, Job
 from curator.model.memory import Branch, branch_digest
+from curator.model.times import iso
 from curator.pi.project import check_recorded_root
 
 if TYPE_CHECKING:
@@ -89,3 +90,17 @@ def authority_of(job: Job, shop: Shop) -> Literal["shadow", "external"]:
     if acceptance is not None:
         return acceptance.authority
     return "shadow" if shop.service.mode == "shadow" else "external"
+
+
+def accept(job: Job, queued_ms: int, shop: Shop) -> bool:
+    """Stamp a job before its first claim; tell whether its id is its own, or another job's that is known or over."""
+    closing = shop.stores.finished.find(job.id)
+    if closing is not None and closing.job_digest != job.digest:
+        return False
+    authority: Literal["shadow", "external"] = "shadow" if shop.service.mode == "shadow" else "external"
+    stamp = Acceptance(job_id=job.id, job_digest=job.digest, authority=authority, accepted_at=iso(queued_ms))
+    try:
+        shop.stores.jobs.accept(stamp)
+    except ConflictError:
+        return False
+    return True

@@ -7,14 +7,15 @@ evidence never overwrites newer memory. Across branches the oldest head goes fir
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from curator.errors import ConflictError, InvalidRecordError
+from curator.errors import InvalidRecordError
 from curator.model.event import SetAside
 from curator.model.job import Acceptance
 from curator.model.limits import MEMORY_CHARS_MAX
-from curator.model.times import iso, ms_of
+from curator.model.times import ms_of
 from curator.store.spool.recovery import quarantine
+from curator.workflow.base import accept
 from curator.workflow.closing import answer
 
 if TYPE_CHECKING:
@@ -66,26 +67,11 @@ def take(shop: Shop, waiting: Waiting) -> Claim | None:
     A job whose id belonged to another job goes to the dead letters before anything is spent on it.
     """
     job = waiting.record.job
-    mode = shop.service.mode
-    assert mode != "embedded"
-    if not _accept(waiting, mode, shop):
+    assert shop.service.mode != "embedded"
+    if not accept(job, waiting.queued_ms, shop):
         _dead_letter(job, shop)
         return None
     return shop.stores.spool.claim(waiting, shop.worker_id)
-
-
-def _accept(waiting: Waiting, mode: Literal["shadow", "external"], shop: Shop) -> bool:
-    """Stamp a job at its first claim; tell whether its id is its own."""
-    job = waiting.record.job
-    closing = shop.stores.finished.find(job.id)
-    if closing is not None and closing.job_digest != job.digest:
-        return False
-    stamp = Acceptance(job_id=job.id, job_digest=job.digest, authority=mode, accepted_at=iso(waiting.queued_ms))
-    try:
-        shop.stores.jobs.accept(stamp)
-    except ConflictError:
-        return False
-    return True
 
 
 def _dead_letter(job: Job, shop: Shop) -> None:

@@ -16,7 +16,7 @@ from curator.model.ids import AttemptId, attempt_id
 from curator.model.memory import Review
 from curator.model.outcome import Completed, Failed, Failure
 from curator.model.times import iso
-from curator.workflow.base import authority_of
+from curator.workflow.base import accept, authority_of
 from curator.workflow.history import attempts_of
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ def cancel_job(shop: Shop, job_id: JobId) -> None:
     if spool.held_one(job_id) is not None:
         spool.release(job_id)
     waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
-    claim = None if waiting is None else spool.claim(waiting, shop.worker_id)
+    claim = None
+    if waiting is not None and accept(waiting.record.job, waiting.queued_ms, shop):
+        claim = spool.claim(waiting, shop.worker_id)
     if claim is None:
         fact = f"{job_id} does not wait in the queue"
         raise NotFoundError(fact)

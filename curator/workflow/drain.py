@@ -65,7 +65,7 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
 
     Raises `StorageError` when the disk fails; then nothing accepted is lost, and the claim returns by its lease.
     """
-    count, turns, is_blocked = _Count(), 0, False
+    count, turns, is_blocked, blocked_by = _Count(), 0, False, None
     passed: set[JobId] = set()
     while not shop.stop.is_set() and (limit is None or turns < limit):
         line = line_up(shop, passed)
@@ -90,9 +90,11 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         state = rest_state(ending)
         pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
         is_blocked = is_blocked or blocks_all(ending)
+        if isinstance(ending, Waits) and blocks_all(ending):
+            blocked_by = ending.code
     if not shop.stop.is_set():
         shop.listener.tell(event.Idle())
     queued, _ = shop.stores.spool.counts()
-    drained = event.Drained(**dataclasses.asdict(count), left=queued)
+    drained = event.Drained(**dataclasses.asdict(count), left=queued, blocked_by=blocked_by)
     shop.listener.tell(drained)
     return drained

@@ -70,7 +70,7 @@ def test_a_complete_configuration_is_read_with_its_defaults(layout: Layout) -> N
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({**external(), "concurrency": SECRET}, "unknown key concurrency"),
+        ({**external(), "concurrency": SECRET}, "unknown key parallel"),
         (external(apiKey=SECRET), "unknown key reviewer.apiKey"),
         (external(maxCallsPerDay=0), "reviewer.maxCallsPerDay is not within"),
         (external(maxCostPerDayUsd=-1), "maxCostPerDayUsd"),
@@ -148,7 +148,7 @@ def test_its_own_file_is_read(layout: Layout) -> None:
     ("text", "words"),
     [
         ('onStale = "report"\n', "unknown key onStale"),
-        ("concurrency = 4\n", "unknown key concurrency"),
+        ("parallel = 4\n", "unknown key parallel"),
         ('evidence = "made-up-value"\n', "evidence is none of accept, require"),
         ("evidence = 2026-01-01\n", "evidence is none of accept, require"),
         ("require_power_safe = 1\n", "require_power_safe is not true or false"),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.layout import Layout
+    from curator.durable.read import Stamp
     from curator.durable.volume import Volume
     from curator.model.outcome import Outcome
     from curator.model.ports import Chance, Clock
@@ -211,6 +212,7 @@ class Spool(Shelf):
         """Let a job that waits for a later time be taken at once, on a person's word."""
         path = self._path(self.layout.queued, waiting.record.job.id)
         staged = self._stage(path, dataclasses.replace(waiting.record, available_at=None))
+        self.volume.keep_time(staged, waiting.stamp.mtime_ns)
         try:
             with self.domain.hold():
                 if stamp_of(path) == waiting.stamp:
@@ -252,12 +254,14 @@ class Spool(Shelf):
             lease_until=iso(now + lease_ms),
         )
 
-    def _move(self, target: Path, record: Record, source: Path, seen: object) -> bool:
+    def _move(self, target: Path, record: Record, source: Path, seen: Stamp) -> bool:
         """Publish `record` at `target` and remove `source`, if it is still what was seen and the job stands nowhere else.
 
-        What a crash left in two folders waits for recovery.
+        The time of the file goes along: a job that no claim has accepted yet waits since then. What a crash left in two
+        folders waits for recovery.
         """
         staged = self._stage(target, record)
+        self.volume.keep_time(staged, seen.mtime_ns)
         try:
             with self.domain.hold():
                 if stamp_of(source) != seen or self._stands_beside(source):
