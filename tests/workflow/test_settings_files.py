@@ -70,7 +70,7 @@ def test_a_complete_configuration_is_read_with_its_defaults(layout: Layout) -> N
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({**external(), "concurrency": SECRET}, "unknown key parallel"),
+        ({**external(), "concurrency": SECRET}, "unknown key concurrency"),
         (external(apiKey=SECRET), "unknown key reviewer.apiKey"),
         (external(maxCallsPerDay=0), "reviewer.maxCallsPerDay is not within"),
         (external(maxCostPerDayUsd=-1), "maxCostPerDayUsd"),
