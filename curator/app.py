@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from curator.model.ports import Answer, Brief, CallFailure, Chance, Clock, Listener, Prepared, Reviewer, Stop
     from curator.model.settings import CuratorSettings, ReviewerProfile, ServiceSettings
 
+__all__ = ["App", "Beating", "Pool", "new_clock", "open_app", "worker_id_of"]
+
 PREFIX: Final = "curator:"
 """Every worker id of ours begins so: it tells us apart from another worker of the protocol."""
 _NOT_WORKER: Final = re.compile(r"[^A-Za-z0-9._:-]")
@@ -118,6 +120,10 @@ class App:
     def sole_service(self) -> AbstractContextManager[None]:
         """Be the one service of this agent folder. Raises `BusyError` naming the other's process."""
         return sole_service(self.shop)
+
+    def prepare(self) -> None:
+        """Create the folders that are watched and locked."""
+        self.shop.stores.spool.prepare()
 
     def beating(self) -> Beating:
         """Return this worker's heart."""
@@ -201,6 +207,11 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
     found = probe(disk, layout, projects=projects, require_power_safe=settings.require_power_safe)
     return App(shop, found)
+
+
+def new_clock() -> Clock:
+    """Return the machine's clock, for whoever may not ask it directly."""
+    return SystemClock()
 
 
 def worker_id_of(given: str | None) -> WorkerId:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
     from curator.model.ids import BranchName, JobId, ProjectKey
     from curator.model.job import Job
+    from curator.model.ports import Stop
     from curator.store.spool import Claim, Waiting
     from curator.workflow.drain import Pulse
     from curator.workflow.ending import Ending
@@ -102,11 +103,14 @@ class Pool:
         self._tell_pulse()
         return begun
 
-    def close(self, grace_ms: int) -> bool:
-        """Begin nothing more and wait for what is under way; tell whether all ended within the grace."""
+    def close(self, grace_ms: int, hurry: Stop) -> bool:
+        """Begin nothing more and wait for what is under way; tell whether all ended before the grace, or `hurry`."""
         self._is_closing = True
         self._stop.set()
-        return self._await_end(grace_ms)
+        ended = self._await_end(grace_ms, hurry)
+        if ended:
+            self._threads.shutdown()
+        return ended
 
     def abort(self, grace_ms: int) -> bool:
         """Cut the calls that are under way, and wait for their claims to be given back."""
@@ -117,9 +121,9 @@ class Pool:
         self._threads.shutdown(wait=ended, cancel_futures=True)
         return ended
 
-    def _await_end(self, grace_ms: int) -> bool:
+    def _await_end(self, grace_ms: int, hurry: Stop | None = None) -> bool:
         pause, left = threading.Event(), grace_ms
-        while self.busy and left > 0:
+        while self.busy and left > 0 and not (hurry is not None and hurry.is_set()):
             pause.wait(0.02)
             left -= 20
         return self.busy == 0
