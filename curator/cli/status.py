@@ -76,7 +76,7 @@ def _mode(found: Status) -> str:
 
 
 def _worker_lines(found: Status) -> Iterator[str]:
-    shown = [worker for worker in found.workers if worker.is_fresh or worker.is_alive]
+    shown = [worker for worker in found.workers if worker.is_here]
     if not shown and found.workers:
         last = found.workers[0]
         yield f"worker    none runs; {last.beat.worker_id} was here {span(last.age_ms)} ago"
@@ -132,7 +132,8 @@ def _document(layout: Layout, found: Status) -> Json:
     return {
         "agentDir": str(layout.agent),
         **configured,
-        "workers": [_worker_document(worker) for worker in found.workers],
+        "workers": [_worker_document(worker) for worker in found.workers if worker.is_here],
+        "stoppedWorkers": sum(not worker.is_here for worker in found.workers),
         "queue": {"queued": len(queued), **oldest, "waiting": waiting, "running": running},
         "held": [line.id for line in found.of("held")],
         "setAside": list(found.set_aside),

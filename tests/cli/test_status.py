@@ -39,6 +39,7 @@ def test_queue_worker_budget_storage_and_results_are_told(home: Home) -> None:
     assert "none runs; curator:made-up was here" in plain
     assert "offline today: 1 call" in plain
     assert "applied" in plain
+    assert (told["workers"], told["stoppedWorkers"]) == ([], 1)
     queue, budgets = told["queue"], told["budgets"]
     assert isinstance(queue, dict)
     assert isinstance(budgets, list)

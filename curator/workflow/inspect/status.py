@@ -45,6 +45,11 @@ class Worker:
     is_alive: bool
     """Whether its process lives on this host."""
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it works, or should: it has not said that it stopped, and was heard or seen just now."""
+        return self.beat.state != "stopped" and (self.is_fresh or self.is_alive)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Budget:
