@@ -37,6 +37,7 @@ HARMLESS = frozenset(
         "budget_exhausted",
         "interrupted",
         "left",
+        "blocked_by",
     ]
 )
 
