@@ -27,6 +27,7 @@ from curator.store.decisions import DecisionStore
 from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.spool import Spool
+from curator.store.standings import StandingStore
 from curator.workflow.authority import MEANING
 from curator.workflow.beats import Beating, foreign_live_worker
 from curator.workflow.drain import drain
@@ -198,6 +199,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
             decisions=DecisionStore(disk, layout),
             finished=FinishedStore(disk, layout),
             accounting=AccountingStore(disk, layout),
+            standings=StandingStore(disk, layout),
         ),
         service=service,
         settings=settings,

@@ -203,6 +203,26 @@ class Layout:
         """Project stores of shadow mode."""
         return self.own / "shadow"
 
+    @property
+    def standings(self) -> Path:
+        """What a person decided about projects, a file a project."""
+        return self.own / "projects"
+
+    @property
+    def standings_lock(self) -> Path:
+        """Guards changes of those; held by the kernel."""
+        return self.own / "projects.guard"
+
+    @property
+    def quarantine(self) -> Path:
+        """Begun changes that were set aside because memory stood neither where they began nor where they led."""
+        return self.own / "quarantine"
+
+    @property
+    def switches(self) -> Path:
+        """Who was to change memory, and why: a record each time that a person changed it."""
+        return self.own / "authority"
+
     # Projects.
 
     def project(self, key: ProjectKey) -> ProjectLayout:

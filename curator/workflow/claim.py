@@ -38,14 +38,18 @@ class Line:
 
 
 def line_up(shop: Shop, passed: Collection[JobId] = ()) -> Line:
-    """Return the queue as it stands. Jobs in `passed` have had their turn and block their branch no longer."""
+    """Return the queue as it stands. Jobs in `passed` have had their turn and block their branch no longer.
+
+    Those of projects that a person paused, excluded, or is linking or purging are passed over.
+    """
     now = shop.clock.now()
     busy = {(each.job.project_key, each.job.branch.name) for each in shop.stores.spool.running()}
+    resting = shop.stores.standings.resting()
     heads: dict[_Branch, tuple[tuple[int, JobId], Waiting]] = {}
     later: list[int] = []
     for waiting in shop.stores.spool.waiting():
         job = waiting.record.job
-        if job.id in passed or not _may_run(shop, waiting):
+        if job.id in passed or job.project_key in resting or not _may_run(shop, waiting):
             continue
         due = 0 if waiting.record.available_at is None else ms_of(waiting.record.available_at)
         if due > now:

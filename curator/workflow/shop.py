@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from curator.store.finished import FinishedStore
     from curator.store.jobs import JobStore
     from curator.store.spool import Spool
+    from curator.store.standings import StandingStore
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Stores:
     decisions: DecisionStore
     finished: FinishedStore
     accounting: AccountingStore
+    standings: StandingStore
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

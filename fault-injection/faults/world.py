@@ -37,6 +37,7 @@ from curator.store.decisions import DecisionStore
 from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.spool import Spool
+from curator.store.standings import StandingStore
 from curator.workflow.settings_files import read_curator, read_service, write_service
 from curator.workflow.shop import Shop, Stores
 from faults.recording import Mark
@@ -210,6 +211,7 @@ class World:
                 decisions=DecisionStore(disk, layout),
                 finished=FinishedStore(disk, layout),
                 accounting=AccountingStore(disk, layout),
+                standings=StandingStore(disk, layout),
             ),
             service=read_service(layout),
             settings=read_curator(layout),

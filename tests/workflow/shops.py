@@ -18,6 +18,7 @@ from curator.store.decisions import DecisionStore
 from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.spool import Spool
+from curator.store.standings import StandingStore
 from curator.workflow.shop import Shop, Stores
 
 
@@ -82,6 +83,7 @@ def open_shop(agent: Path, now: str, *, provider: str = "fixture-provider", volu
         decisions=DecisionStore(volume, layout),
         finished=FinishedStore(volume, layout),
         accounting=AccountingStore(volume, layout),
+        standings=StandingStore(volume, layout),
     )
     shop = Shop(
         layout=layout,
