@@ -36,8 +36,8 @@ class Applied:
 def apply(branch: Branch, operations: Sequence[Operation], now: str, new_ids: Sequence[str]) -> Applied:
     """Return the branch with the operations applied in order; `new_ids` has an id for each operation, used by an add.
 
-    A replace or an assess counts as a change even if it says the same; beyond four operations none is looked at, as in
-    the protocol. Raises `InapplicableError` for an unknown entry, a text that another entry has already, or a taken id.
+    A replace or an assess counts as a change even if it says the same, unless its time is the same too: a revision
+    tells at least one change. Beyond four operations none is looked at, as in the protocol. Raises `InapplicableError` for an unknown entry, a text that another entry has already, or a taken id.
     """
     operations = operations[:OPERATIONS_MAX]
     assert len(new_ids) >= len(operations), "each operation may need an id"
@@ -47,7 +47,7 @@ def apply(branch: Branch, operations: Sequence[Operation], now: str, new_ids: Se
         after, message = _apply_one(entries, operation, number, now, EntryId(new_id))
         messages.append(message)
         entries = after
-    if entries is branch.entries:
+    if entries == branch.entries:
         return Applied(branch, is_changed=False, messages=tuple(messages))
     changed = dataclasses.replace(branch, updated_at=now, entries=entries)
     return Applied(changed, is_changed=True, messages=tuple(messages))
