@@ -76,9 +76,15 @@ class Mailbox:
         return True
 
     def lacks_card(self, job_id: JobId, digest: Digest) -> bool:
-        """Tell whether somebody waits for exactly this job and has no card yet."""
+        """Tell whether somebody waits for exactly this job and has no card yet. A card that stands is made sure of."""
         pending = self.pending(job_id)
-        return pending is not None and pending.job_digest == digest and self.ready(job_id) is None
+        if pending is None or pending.job_digest != digest:
+            return False
+        if self.ready(job_id) is None:
+            return True
+        # Its writer may have died between the link and the flush; whoever goes on from here relies on it.
+        self._volume.sync_directory(self._layout.ready)
+        return False
 
     def _ids(self, folder: Path) -> tuple[JobId, ...]:
         names = list_names(folder, DIRECTORY_NAMES_MAX)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from curator.model.ports import Clock
 
 _REVISION: Final = re.compile(r"(\d{12})-[a-f0-9-]{36}\.json")
+_COMPLETION: Final = re.compile(r"(review_[0-9a-f]{40})\.complete\.json")
 _INTENT: Final = re.compile(r"(review_[0-9a-f]{40})\.intent\.json")
 _LIMIT: Final = PROJECT_FILE_BYTES_MAX
 R = TypeVar("R", bound=Record)
@@ -106,6 +107,11 @@ class ProjectStore:
         """Return the jobs whose mutation has begun and is not retired."""
         names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
         return tuple(JobId(match.group(1)) for name in names if (match := _INTENT.fullmatch(name)))
+
+    def is_at_rest(self) -> bool:
+        """Tell whether no mutation has begun, and none left anything, by the names alone."""
+        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
+        return not any(_INTENT.fullmatch(name) or _COMPLETION.fullmatch(name) for name in names)
 
     # Under the project's lock.
 
@@ -181,6 +187,8 @@ class ProjectStore:
         """
         with self._domain.hold():
             self._roll_pending(None)
+            for job_id in self._strays():
+                self._roll(job_id)
         return self.pending()
 
     def undo(self, name: BranchName, invert: Callable[[Branch, tuple[Revision, ...]], tuple[Branch, Undo]]) -> Branch:
@@ -212,6 +220,13 @@ class ProjectStore:
                     stuck.append(error)
         if stuck:
             raise stuck[0]
+
+    def _strays(self) -> tuple[JobId, ...]:
+        """Return the jobs that are over and whose completion came back: a removal that the power took before its flush."""
+        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
+        completed = {JobId(match.group(1)) for name in names if (match := _COMPLETION.fullmatch(name))}
+        alone = sorted(completed - set(self.pending()))
+        return tuple(each for each in alone if self.tombstone(each) is not None and self.receipt(each) is not None)
 
     def _may_change(self, job_id: JobId, name: BranchName) -> bool:
         try:

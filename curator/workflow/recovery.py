@@ -82,7 +82,7 @@ def project_keys(shop: Shop) -> tuple[ProjectKey, ...]:
 
 def _finish_admissions(key: ProjectKey, authority: Literal["external", "shadow"], shop: Shop) -> None:
     memory = shop.memory(key, authority)
-    if not memory.pending():
+    if memory.is_at_rest():
         return
     # The gates load where a begun admission needs them, not at every start.
     from curator.workflow.admission import roll_forward  # noqa: PLC0415 - see above
