@@ -9,12 +9,13 @@ CRASH      Before the link or the rename: the old state. After it, before the fl
 from __future__ import annotations
 
 import enum
+import errno
 import stat
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.read import is_empty_folder, mode_of, read_bounded
 from curator.durable.volume import FOLDER_MODE
-from curator.errors import ConflictError, InvalidRecordError
+from curator.errors import ConflictError, InvalidRecordError, StorageError
 from curator.model.limits import PUBLISHED_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -119,8 +120,17 @@ def _create(volume: Volume, path: Path) -> None:
         _create(volume, path.parent)
     elif is_empty_folder(path.parent):
         # Its maker may have died before it flushed the name; nothing may be built on it until somebody has.
-        volume.sync_directory(path.parent.parent)
+        _flush_if_allowed(volume, path.parent.parent)
     if not volume.make_directory(path) and not path.is_dir():
         raise InvalidRecordError(path, "is not a folder")
     # Also where a racer made it: its flush may still be to come.
     volume.sync_directory(path.parent)
+
+
+def _flush_if_allowed(volume: Volume, path: Path) -> None:
+    """Flush a folder that may be above what is ours; one that only others may look into is theirs to keep."""
+    try:
+        volume.sync_directory(path)
+    except StorageError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM):
+            raise

@@ -1,5 +1,6 @@
 """Create or compare, replace, remove, make: each durable when it returns, and in an order that a crash cannot hurt."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -241,3 +242,26 @@ def test_a_file_where_a_folder_belongs_is_refused(tmp_path: Path, below: str) ->
 
     with pytest.raises(InvalidRecordError, match="is not a folder"):
         ensure_directory(Volume(), tmp_path / "one" / below)
+
+
+def test_an_empty_folder_below_one_that_only_others_may_look_into_is_built_in_all_the_same(tmp_path: Path) -> None:
+    class Denied(Recorded):
+        def sync_directory(self, path: Path) -> None:
+            if path == tmp_path:
+                raise StorageError(path, PermissionError(errno.EACCES, "Permission denied"))
+            super().sync_directory(path)
+
+    (tmp_path / "agent").mkdir()
+
+    ensure_directory(Denied(), tmp_path / "agent" / "no-forgetti")
+
+    assert (tmp_path / "agent" / "no-forgetti").is_dir()
+
+
+def test_a_folder_whose_flush_fails_is_not_built_in(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+
+    with pytest.raises(StorageError):
+        ensure_directory(Full("flush"), tmp_path / "agent" / "no-forgetti")
+
+    assert not (tmp_path / "agent" / "no-forgetti").exists()
