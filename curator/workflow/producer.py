@@ -27,6 +27,7 @@ from curator.pi.evidence import CURSOR_TYPE, evidence_window, find_cursor
 from curator.pi.project import find_project
 from curator.pi.session import Entry, Kind, Session, read_session
 from curator.store.spool import Enqueued
+from curator.workflow.projects import refuse_excluded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,11 +69,12 @@ class Production:
 def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Production:
     """Enqueue what was said in a session and not reviewed yet, for the project of `folder` or of the session.
 
-    Raises `NotFoundError`, `InvalidRecordError` or `RefusedError` for a session or project that cannot be told, and
-    `BusyError`, before anything is written for that job, where the queue or the mailbox is full.
+    Raises `NotFoundError`, `InvalidRecordError` or `RefusedError` for a session or project that cannot be told, or that
+    a person excluded, and `BusyError`, before anything is written for that job, where the queue or the mailbox is full.
     """
     session = read_session(path)
     project = _project_of(session, folder)
+    refuse_excluded(shop, project.key)
     memory = shop.memory(project.key, "external")
     memory.initialise(project)
     covered = _last_covered(shop, session, project)
