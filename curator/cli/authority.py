@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from curator.cli.options import AgentDir, AsJson, layout_of
-from curator.cli.page import counted, document, say
+from curator.cli.page import counted, document, recite, say
 
 if TYPE_CHECKING:
     from curator.model.digest import Json
@@ -49,9 +49,9 @@ def compare(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     for each in differences:
         say(f"{each.root or each.key}, branch {each.branch}: {counted(each.shared, 'entry', 'entries')} in both")
         for text in each.only_real:
-            say(f"  real    {text}".replace("\n", "\n          "))
+            recite(f"  real    {text}".replace("\n", "\n          "))
         for text in each.only_shadow:
-            say(f"  shadow  {text}".replace("\n", "\n          "))
+            recite(f"  shadow  {text}".replace("\n", "\n          "))
 
 
 def _document(each: Difference) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from curator.cli.page import clean, has_colour, say
+from curator.cli.page import clean, has_colour, recite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ def show_changes(lines: Iterable[Line]) -> None:
     marked = [part for line in lines for part in _marked(line)]
     if not has_colour(sys.stdout):
         for mark, text in marked:
-            say(_indented(mark, text))
+            recite(_indented(mark, text))
         return
     from rich.console import Console
     from rich.text import Text

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from curator.cli.options import AgentDir, AsJson, layout_of
-from curator.cli.page import document, say
+from curator.cli.page import clean, document, has_colour, mended, say
 from curator.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from curator.model.digest import Json
     from curator.workflow.settings_files import Finding
 
 app = typer.Typer(help="Make the configuration, or check it.")
 
 _MARKS: Final = {"ok": "ok", "warning": "warning", "error": "ERROR"}
+_STYLES: Final = {"ok": "", "warning": "yellow", "error": "bold red"}
 
 
 @app.command()
 def check(agent_dir: AgentDir = None, as_json: AsJson = False) -> int:
-    """Look at configuration, model, key and price; exit with 78 if something is missing. A key is never shown."""
+    """Look at what a review needs; status 78 if it is missing.
+
+    Configuration, model, key and price are looked at as a review would. A key is never shown.
+    """
     from curator.workflow.settings_files import check_config
 
     layout = layout_of(agent_dir)
@@ -32,17 +39,20 @@ def check(agent_dir: AgentDir = None, as_json: AsJson = False) -> int:
         told: list[Json] = [_document(finding) for finding in findings]
         document({"agentDir": str(layout.agent), "isGood": is_good, "findings": told})
     else:
-        for finding in findings:
-            remedy = "" if finding.remedy is None else f". {finding.remedy}"
-            say(f"{_MARKS[finding.level]:<8} {finding.subject}: {finding.fact}{remedy}")
+        _tell(findings)
     return 0 if is_good else ConfigError.exit_status
 
 
 @app.command()
 def init(
     reviewer: Annotated[
-        str, typer.Option("--reviewer", metavar="offline|PROVIDER/MODEL", help="Who reviews.")
-    ] = "offline",
+        str | None,
+        typer.Option(
+            "--reviewer",
+            metavar="offline|PROVIDER/MODEL",
+            help="Who reviews. [default: who does by the configuration that stands, else offline]",
+        ),
+    ] = None,
     mode: Annotated[
         Literal["external", "shadow", "embedded"],
         typer.Option("--mode", help="Who changes memory: curator, nobody (a rehearsal), or Pi by itself."),
@@ -51,23 +61,34 @@ def init(
     agent_dir: AgentDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write service.json, which Pi's extension reads too. Without flags: the offline reviewer, in external mode."""
+    """Write service.json, which Pi's extension reads too.
+
+    Without flags: external mode, and the offline reviewer where none is named yet. Limits that stand are kept.
+    """
     from curator.durable.volume import Volume
-    from curator.workflow.settings_files import check_reviewer, find_service, profile_of, service_of, write_service
+    from curator.workflow.settings_files import (
+        OFFLINE_PROVIDER,
+        check_reviewer,
+        find_service,
+        profile_of,
+        service_of,
+        write_service,
+    )
 
     layout = layout_of(agent_dir)
-    profile = profile_of(reviewer)
-    findings = tuple(check_reviewer(layout.agent, profile, os.environ))
-    for finding in findings:
-        if finding.subject == "reviewer" and finding.level == "error":
-            # A model that nobody knows is a slip of the hand: better said now than by the first job.
-            raise ConfigError(finding.fact, remedy=finding.remedy)
     try:
         standing = find_service(layout)
     except ConfigError:
         if not force:
             raise
         standing = None
+    kept = None if standing is None else standing.reviewer
+    profile = kept if reviewer is None and kept is not None else profile_of(reviewer or OFFLINE_PROVIDER)
+    findings = tuple(check_reviewer(layout, profile, os.environ))
+    for finding in findings:
+        if finding.subject == "reviewer" and finding.level == "error" and (reviewer is not None or mode != "embedded"):
+            # A model that cannot be asked is a slip of the hand: better said now than by the first job.
+            raise ConfigError(finding.fact, remedy=finding.remedy)
     service = service_of(mode, profile, standing)
     write_service(Volume(), layout, service, force=force)
     if as_json:
@@ -81,6 +102,23 @@ def init(
         say("Pi reviews by itself; curator claims nothing.")
     else:
         say("Next: `curator config check`, then `curator review --once`.")
+
+
+def _tell(findings: Iterable[Finding]) -> None:
+    lines = []
+    for finding in findings:
+        remedy = "" if finding.remedy is None else f". {finding.remedy}"
+        lines.append((finding.level, f"{_MARKS[finding.level]:<8}", f" {finding.subject}: {finding.fact}{remedy}"))
+    if not has_colour(sys.stdout):
+        for _, mark, rest in lines:
+            say(mark + rest)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for level, mark, rest in lines:
+        console.print(Text.assemble((mark, _STYLES[level]), clean(mended(rest))))
 
 
 def _document(finding: Finding) -> Json:

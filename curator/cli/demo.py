@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curator.cli.page import counted, say
+from curator.cli.page import counted, recite, say
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +42,7 @@ def demo(
     memory = memory_of(laid.layout, laid.project, MAIN)
     if not production.jobs:
         for entry in memory.branch.entries:
-            say(f"    {entry.text}")
+            recite(f"    {entry.text}")
     say()
     say(f"The project remembers {counted(len(memory.branch.entries), 'thing')}, in {memory.path}")
     say("Now with your own Pi:")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from curator.cli.options import AgentDir, AsJson, BranchOption, ProjectDir, layout_of
-from curator.cli.page import counted, document, moment, say
+from curator.cli.page import counted, document, moment, recite, say
 from curator.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def show(
     size = f"{counted(len(entries), 'entry', 'entries')}, {counted(memory.branch.chars, 'character')}"
     say(f"{memory.root}, branch {memory.branch.name}: {size}, in {memory.path}")
     for entry in entries:
-        say(f"  {_mark(entry)} {entry.text}".replace("\n", "\n    "))
+        recite(f"  {_mark(entry)} {entry.text}".replace("\n", "\n    "))
 
 
 @app.command()

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import sys
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
@@ -27,14 +31,32 @@ def clean(text: str) -> str:
     return text.translate(_CLEAN)
 
 
+def command() -> str:
+    """Return how curator is started from here: by its name where the shell finds it, else by its place."""
+    if shutil.which("curator") is not None:
+        return "curator"
+    beside = Path(sys.executable).with_name("curator")
+    return shlex.quote(str(beside)) if os.access(beside, os.X_OK) else f"{shlex.quote(sys.executable)} -m curator"
+
+
+def mended(text: str) -> str:
+    """Return a sentence of ours with the commands in it as they work from here."""
+    return text.replace("`curator ", f"`{command()} ") if "`curator " in text else text
+
+
 def say(text: str = "") -> None:
-    """Answer a person."""
+    """Answer a person in our own words."""
+    recite(mended(text))
+
+
+def recite(text: str) -> None:
+    """Show a person somebody else's words, as they are: memory, above all."""
     print(clean(text))
 
 
 def warn(text: str) -> None:
     """Complain on one line."""
-    print(f"curator: {clean(text)}".replace("\n", " "), file=sys.stderr)
+    print(f"curator: {clean(mended(text))}".replace("\n", " "), file=sys.stderr)
 
 
 def document(value: Json) -> None:
@@ -61,8 +83,11 @@ def span(ms: int) -> str:
 
 
 def moment(iso: str) -> str:
-    """Return a moment of the protocol for a person: to the second, in UTC."""
-    return f"{iso[:10]} {iso[11:19]} UTC" if len(iso) > len("2026-01-01T00:00:00") else iso
+    """Return a moment of the protocol for a person: to the second, by the clock on their wall."""
+    try:
+        return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+    except (ValueError, OverflowError):
+        return iso
 
 
 def dollars(nano: int) -> str:

@@ -31,6 +31,7 @@ _TOKENS_MAX: Final = 1_000_000_000
 _USD_PER_MILLION_MAX: Final = 10_000
 """No price comes near it; what does is a slip, and would overflow the protocol's integers."""
 _EFFORTS: Final[tuple[Effort, ...]] = ("minimal", "low", "medium", "high", "xhigh")
+_ADD: Final = "Add the model there, or name another one in service.json; jobs wait until then"
 _COMMENT: Final = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 _TRAILING_COMMA: Final = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
@@ -52,6 +53,9 @@ def find_model(agent_dir: Path, provider: str, model: str) -> Model:
     """
     path = agent_dir / "models.json"
     providers = _read_providers(path)
+    if providers is None:
+        fact = f"there is no models.json in {agent_dir}, so it names no model {model} of provider {provider}"
+        raise ReviewerSetupError("model_not_found", fact, remedy=_ADD)
     block = _Block(path, f"providers.{provider}", providers.get(provider))
     if block.value is None:
         _not_found(path, provider, model)
@@ -67,17 +71,15 @@ def find_model(agent_dir: Path, provider: str, model: str) -> Model:
 
 
 def _not_found(path: Path, provider: str, model: str) -> NoReturn:
-    raise ReviewerSetupError(
-        "model_not_found",
-        f"{path}: has no model {model} of provider {provider}",
-        remedy="Add the model there, or name another one in service.json; jobs wait until then",
-    )
+    raise ReviewerSetupError("model_not_found", f"{path}: has no model {model} of provider {provider}", remedy=_ADD)
 
 
-def _read_providers(path: Path) -> dict[str, Json]:
+def _read_providers(path: Path) -> dict[str, Json] | None:
     try:
         raw = read_bounded(path, PI_FILE_BYTES_MAX, follow=True)
-        value = parse(_plain_json(raw)) if raw is not None else {"providers": {}}
+        if raw is None:
+            return None
+        value = parse(_plain_json(raw))
     except MalformedJsonError as error:
         _invalid(path, str(error))
     except UnicodeDecodeError:

@@ -20,7 +20,7 @@ from curator.errors import ConfigError, InvalidRecordError, ReviewerSetupError
 from curator.model.digest import Json, MalformedJsonError, parse, pretty
 from curator.model.limits import CURATOR_TOML_BYTES_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.record import Record, Violation
-from curator.model.reviewer_facts import Rates
+from curator.model.reviewer_facts import Credential, Rates
 from curator.model.settings import CuratorSettings, Mode, ReviewerProfile, ServiceSettings
 from curator.pi.credentials import find_credential
 from curator.pi.models import find_model
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
+    from curator.pi.models import Model
 
 R = TypeVar("R", bound=Record)
 Level: TypeAlias = Literal["ok", "warning", "error"]
@@ -38,7 +39,9 @@ Level: TypeAlias = Literal["ok", "warning", "error"]
 OFFLINE_PROVIDER: Final = "offline"
 OFFLINE_MODEL: Final = "rules-1"
 INIT: Final = "Run `curator config init`"
+LET_REVIEW: Final = "Run `curator config init --mode external --force`"
 _MEND: Final = "Mend the file, or run `curator config init --force`"
+_ANOTHER: Final = "Run `curator config init --reviewer PROVIDER/MODEL --force`"
 _MEND_TOML: Final = "Mend the file; what it leaves out has a default"
 _KEY_CHARS_SHOWN: Final = 64
 _PLACE: Final = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
@@ -211,36 +214,55 @@ def _check_service(layout: Layout, environ: Mapping[str, str]) -> Iterator[Findi
         return
     yield Finding("ok", "service.json", str(layout.service_json))
     if service.mode == "embedded":
-        remedy = "Run `curator config init --mode external --force` to let curator review"
+        remedy = f"{LET_REVIEW} to let curator review"
         yield Finding("warning", "mode", "embedded: Pi reviews by itself, and curator claims nothing", remedy)
     else:
         yield Finding("ok", "mode", service.mode)
     if service.reviewer is None:
-        yield Finding("warning", "reviewer", "none is named", f"{INIT} --reviewer PROVIDER/MODEL --force")
+        yield Finding("warning", "reviewer", "none is named", _ANOTHER)
     else:
-        yield from check_reviewer(layout.agent, service.reviewer, environ)
+        yield from check_reviewer(layout, service.reviewer, environ)
 
 
-def check_reviewer(agent: Path, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Look up the model, its key and its price, and say what a day may cost."""
+def check_reviewer(layout: Layout, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Look up the model, whether this release can ask it, its key and its price, and say what a day may cost."""
     if profile.provider == OFFLINE_PROVIDER:
         if profile.model == OFFLINE_MODEL:
             yield Finding("ok", "reviewer", "offline/rules-1, built in: no key, no network, no cost")
         else:
             fact = f"the offline reviewer has no model {profile.model}"
-            yield Finding("error", "reviewer", fact, f"Name the model {OFFLINE_MODEL} in service.json")
+            yield Finding("error", "reviewer", fact, "Run `curator config init --reviewer offline --force`")
     else:
-        yield from _check_model(agent, profile, environ)
+        yield from _check_model(layout, profile, environ)
     limits = profile.limits
     spend = f"${profile.max_cost_per_day_usd:g}"
-    yield Finding("ok", "limits", f"a UTC day may take {limits.calls} calls, {limits.tokens} tokens and {spend}")
+    yield Finding("ok", "limits", f"a UTC day may take {limits.calls:,} calls, {limits.tokens:,} tokens and {spend}")
 
 
-def _check_model(agent: Path, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:
+def refuse_unspoken(profile: ReviewerProfile, model: Model) -> None:
+    """Raise `ReviewerSetupError` unless this release can ask a model, by the question that each review asks first."""
+    # Reading a configuration needs no reviewer.
+    from curator.reviewer.profile import resolve  # noqa: PLC0415 - see above
+    from curator.reviewer.providers.completions import API  # noqa: PLC0415 - see above
+
+    resolve(profile, lambda _provider, _model: (model.facts, Credential("")), API)
+
+
+def _check_model(layout: Layout, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:
+    agent, is_configured = layout.agent, layout.service_json.exists()
+    # Another reviewer is chosen where one is named, and that is a file only once it stands.
+    another = _ANOTHER if is_configured else "Choose another with --reviewer"
+    offline = f"use {'`curator config init --reviewer offline --force`' if is_configured else '--reviewer offline'}"
     try:
         model = find_model(agent, profile.provider, profile.model)
     except ReviewerSetupError as error:
-        yield Finding("error", "reviewer", error.fact, error.remedy)
+        mend = "Add it there" if error.setup_code == "model_not_found" else "Mend the file"
+        yield Finding("error", "reviewer", error.fact, f"{mend}, or {offline}")
+        return
+    try:
+        refuse_unspoken(profile, model)
+    except ReviewerSetupError as error:
+        yield Finding("error", "reviewer", error.fact, f"{another}, or {offline}")
         return
     yield Finding("ok", "reviewer", f"{profile.provider}/{profile.model}, api {model.facts.api}")
     try:

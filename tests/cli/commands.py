@@ -11,9 +11,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from curator.app import App, open_app
 from curator.cli.main import main
@@ -52,7 +53,7 @@ class Ran:
 def environ_of(home: Path, **more: str) -> dict[str, str]:
     """Return an environment whose home is `home`: nothing of the machine's own Pi is in reach."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
-    return {**kept, "HOME": str(home), **more}
+    return {**kept, "HOME": str(home), "TZ": "UTC", **more}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -118,10 +119,18 @@ def make_home(tmp_path: Path) -> Home:
 
 def run(*arguments: str | Path, cwd: Path, environ: Mapping[str, str]) -> Ran:
     """Run a command line to its end, in this process."""
-    out, err = _stream(environ), _stream(environ)
-    with _environment(environ), contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        _environment(environ),
+        contextlib.chdir(cwd),
+        _written_to(1, out, environ) as stdout,
+        _written_to(2, err, environ) as stderr,
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
         status = main([str(argument) for argument in arguments])
-    return Ran(status, _text(out), _text(err))
+        return Ran(status, *(_text(file) for file in (out, err)))
 
 
 @contextlib.contextmanager
@@ -137,14 +146,22 @@ def _environment(environ: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _stream(environ: Mapping[str, str]) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding=environ.get("PYTHONIOENCODING", "utf-8"), write_through=True)
+@contextlib.contextmanager
+def _written_to(number: int, file: IO[bytes], environ: Mapping[str, str]) -> Iterator[io.TextIOWrapper]:
+    """Have what this process and its children write to a descriptor in a file."""
+    before = os.dup(number)
+    os.dup2(file.fileno(), number)
+    try:
+        encoding = environ.get("PYTHONIOENCODING", "utf-8")
+        yield io.TextIOWrapper(io.FileIO(number, "w", closefd=False), encoding=encoding, write_through=True)
+    finally:
+        os.dup2(before, number)
+        os.close(before)
 
 
-def _text(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    assert isinstance(stream.buffer, io.BytesIO)
-    return stream.buffer.getvalue().decode("utf-8")
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8")
 
 
 def run_process(*arguments: str | Path, cwd: Path, environ: Mapping[str, str]) -> Ran:

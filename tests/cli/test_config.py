@@ -23,6 +23,11 @@ def agent(tmp_path: Path) -> Path:
     return agent
 
 
+def speak(agent: Path, api: str) -> None:
+    path = agent / "models.json"
+    path.write_text(path.read_text("utf-8").replace("openai-completions", api), "utf-8")
+
+
 def curator(tmp_path: Path, *arguments: str) -> Ran:
     return run(*arguments, cwd=tmp_path, environ=environ_of(tmp_path, MADE_UP_KEY=SECRET))
 
@@ -55,14 +60,65 @@ def test_flags_choose_reviewer_and_mode_and_force_replaces(tmp_path: Path, agent
     assert service["reviewer"]["model"] == "some-model"
 
 
+def test_the_reviewer_that_stands_is_kept_unless_another_is_named(tmp_path: Path, agent: Path) -> None:
+    curator(tmp_path, "config", "init", "--reviewer", "local/some-model")
+
+    told = curator(tmp_path, "config", "init", "--mode", "embedded", "--force", "--json").document["service"]
+
+    assert isinstance(told, dict)
+    assert isinstance(told["reviewer"], dict)
+    assert (told["mode"], told["reviewer"]["model"]) == ("embedded", "some-model")
+    speak(agent, "made-up-api")
+    assert_refused(curator(tmp_path, "config", "init", "--force"), 78, "made-up-api")
+    assert curator(tmp_path, "config", "init", "--mode", "embedded", "--force").status == 0
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "made-up-api"])
+def test_an_api_that_this_release_does_not_speak_is_an_error_and_named(tmp_path: Path, agent: Path, api: str) -> None:
+    curator(tmp_path, "config", "init", "--reviewer", "local/some-model")
+    speak(agent, api)
+
+    ran = curator(tmp_path, "config", "check")
+    again = curator(tmp_path, "config", "init", "--reviewer", "local/some-model", "--force")
+
+    assert ran.status == 78
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("ERROR")]
+    assert line.startswith("ERROR    reviewer: ")
+    for word in (api, "this release speaks openai-completions", "--reviewer offline"):
+        assert word in line
+    assert_refused(again, 78, api, "openai-completions")
+
+
+def test_a_missing_models_json_is_said_to_be_missing(tmp_path: Path, agent: Path) -> None:
+    (agent / "models.json").unlink()
+
+    ran = curator(tmp_path, "config", "init", "--reviewer", "local/some-model")
+
+    assert_refused(ran, 78, f"there is no models.json in {agent}", "Add it there, or use --reviewer offline")
+    assert "service.json" not in ran.err
+    curator(tmp_path, "config", "init", "--mode", "embedded")
+    service = Layout(agent).service_json
+    service.write_text(service.read_text("utf-8").replace("offline", "local"), "utf-8")
+    checked = curator(tmp_path, "config", "check")
+    assert "there is no models.json" in checked.out
+    assert "curator config init --reviewer offline --force" in checked.out
+
+
 @pytest.mark.parametrize(
     ("reviewer", "words"),
-    [("local/another", ["another", "models.json"]), ("nobody/x", ["nobody"]), ("somebody", ["PROVIDER/MODEL"])],
+    [
+        ("local/another", ["another", "models.json", "Add it there, or use --reviewer offline"]),
+        ("nobody/x", ["nobody"]),
+        ("somebody", ["PROVIDER/MODEL"]),
+    ],
 )
 def test_a_reviewer_that_cannot_be_is_refused_before_anything_is_written(
     tmp_path: Path, agent: Path, reviewer: str, words: list[str]
 ) -> None:
-    assert_refused(curator(tmp_path, "config", "init", "--reviewer", reviewer), 78, *words)
+    ran = curator(tmp_path, "config", "init", "--reviewer", reviewer)
+
+    assert_refused(ran, 78, *words)
+    assert "service.json" not in ran.err
     assert not Layout(agent).service_json.exists()
 
 

@@ -1,10 +1,15 @@
 """How things are shown."""
 
 import json
+import os
+import shutil
+import time
+from pathlib import Path
 
 import pytest
 
-from curator.cli.page import clean, counted, document, dollars, moment, say, short, span, warn
+from curator.cli.page import clean, counted, document, dollars, moment, recite, say, short, span, warn
+from tests.cli.commands import environ_of, run
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,29 @@ def test_a_span_is_told_in_its_largest_unit(ms: int, shown: str) -> None:
     assert span(ms) == shown
 
 
+def test_a_moment_is_told_by_the_clock_on_the_wall() -> None:
+    os.environ["TZ"] = "EST5"
+    time.tzset()
+
+    assert moment("2026-01-02T03:04:05.678Z") == "2026-01-01 22:04:05 EST"
+
+
+def test_a_command_is_named_so_that_it_works_from_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = tmp_path / "bin"
+    found.mkdir()
+    (found / "curator").touch(0o755)
+
+    named = run("status", cwd=tmp_path, environ=environ_of(tmp_path) | {"PATH": str(found)})
+    placed = run("status", cwd=tmp_path, environ=environ_of(tmp_path) | {"PATH": "/nowhere"})
+
+    assert "run `curator config init`" in named.out
+    words = placed.out.split("run `")[1].split("`")[0].split()
+    assert shutil.which(words[0]) == words[0]
+    assert words[-2:] == ["config", "init"]
+    recite("what `curator status` said")
+    assert capsys.readouterr().out == "what `curator status` said\n"
+
+
 def test_figures_read_well() -> None:
     assert (counted(1, "job"), counted(1_234, "job"), counted(0, "entry", "entries")) == (
         "1 job",
@@ -67,4 +95,5 @@ def test_figures_read_well() -> None:
     )
     assert (dollars(0), dollars(1_234_567), dollars(2_000_000_000)) == ("$0", "$0.0012", "$2.0000")
     assert moment("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05 UTC"
+    assert moment("2999-13-01") == "2999-13-01"
     assert short("review_" + "a" * 40) == "review_aaaaaaaa"
