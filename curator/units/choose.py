@@ -26,8 +26,10 @@ def wanted_of(
     return Wanted(base_of(agent, home), kind, agent, program, find_programs(environ, needs.programs).path)
 
 
-def cron_line(wanted: Wanted) -> str:
+def cron_line(wanted: Wanted, environ: Mapping[str, str], beside: Sequence[Path]) -> str:
     """Return a line for crontab that does what the timer does, where there is no service manager."""
-    words = (str(wanted.program), "review", "--once", "--agent-dir", str(wanted.agent))
-    command = f"PATH={shlex.quote(wanted.path)} {shlex.join(words)}"
-    return "*/5 * * * * " + command.replace("%", r"\%")
+    program = find_program("curator", environ, beside)
+    words = (str(program), "review", "--once", "--agent-dir", str(wanted.agent))
+    # cron takes a bare percent sign for the end of the line.
+    command = f"PATH={shlex.quote(wanted.path)} {shlex.join(words)}".replace("%", r"\%")
+    return f"*/5 * * * * {command}"

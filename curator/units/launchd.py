@@ -84,6 +84,7 @@ class Launchd:
     def environment_file(self, base: str) -> Path | None:
         """Return nothing: an agent takes its environment from its file and from launchd alone."""
         del base
+        return None
 
     def known_names(self, names: Sequence[str]) -> frozenset[str]:
         """Return which names launchd has; their values are dropped unseen."""

@@ -63,9 +63,7 @@ def _reviewer(supervisor: Supervisor, wanted: Wanted, needs: Needs) -> Iterator[
     if needs.has_command and supervisor.title == "systemd":
         fact = "a command prints it, and runs where only the agent folder can be written and no right can be gained"
         name = supervisor.names(wanted.base, wanted.kind)[-1]
-        remedy = (
-            f"If it needs more: `systemctl --user edit {name}`, with ReadWritePaths= or NoNewPrivileges= in [Service]"
-        )
+        remedy = f"If it has to write elsewhere: `systemctl --user edit {name}`, with ReadWritePaths= in [Service]"
         yield Note("key", fact, is_lack=True, remedy=remedy)
 
 

@@ -20,6 +20,21 @@ _ENABLED: Final = frozenset({"enabled", "enabled-runtime", "linked", "linked-run
 _UNITS_MAX: Final = 10_000
 """More names in a folder of units are somebody's accident."""
 _SHARED: Final = ("/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user")
+FENCE: Final = (
+    ("PrivateUsers", "yes"),
+    ("PrivateDevices", "yes"),
+    ("ProtectClock", "yes"),
+    ("ProtectHostname", "yes"),
+    ("ProtectKernelLogs", "yes"),
+    ("ProtectKernelModules", "yes"),
+    ("ProtectKernelTunables", "yes"),
+    ("ProtectControlGroups", "yes"),
+    ("CapabilityBoundingSet", ""),
+    ("PrivateTmp", "yes"),
+    ("ProtectSystem", "strict"),
+)
+"""What needs a namespace of the service's own: all or nothing, as one of them alone may keep a service from starting."""
+_TMP: Final = ("/tmp", "/var/tmp")  # noqa: S108 - nothing is written there: who lives there must see it
 _COMMANDS: Final = ("ExecStart", "ExecStartPre", "ExecStartPost")
 
 
@@ -66,6 +81,10 @@ class Systemd:
             # The fence is put up where the name leads, not at the name.
             "WRITABLE": quoted(os.path.realpath(agent)),
             "HAS_FENCE": "yes" if wanted.has_fence else "no",
+            "HAS_OWN_TMP": "yes" if wanted.has_fence and not _lies_in_tmp(wanted) else "no",
+            # Empty takes every capability away, a tilde none.
+            "RIGHTS": "" if wanted.has_fence else "~",
+            "SYSTEM": "strict" if wanted.has_fence else "no",
         }
         templates = (
             ("curator.service",) if wanted.kind is Kind.SERVICE else ("curator-review.timer", "curator-review.service")
@@ -93,8 +112,8 @@ class Systemd:
         return self._systemctl("show-environment").is_good
 
     def can_fence(self) -> bool:
-        """Try it with a command that does nothing: some kernels forbid namespaces to users."""
-        fence = ("--property=PrivateUsers=yes", "--property=ProtectSystem=strict", "--property=PrivateTmp=yes")
+        """Try it with a command that does nothing: some systems forbid namespaces to users."""
+        fence = (f"--property={key}={value}" for key, value in FENCE)
         return self._runner.run(("systemd-run", "--user", "--quiet", "--wait", "--collect", *fence, "true")).is_good
 
     def known_names(self, names: Sequence[str]) -> frozenset[str]:
@@ -240,3 +259,9 @@ def _read(path: Path) -> str | None:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
+
+
+def _lies_in_tmp(wanted: Wanted) -> bool:
+    """Tell whether a /tmp of its own would hide from the service what it needs."""
+    paths = [Path(os.path.realpath(path)) for path in (wanted.agent, wanted.program)]
+    return any(path.is_relative_to(folder) for path in (*paths, wanted.agent, wanted.program) for folder in _TMP)
