@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curator import __version__
-from curator.cli import authority, config, demo, enqueue, jobs, memory, project, review, status
+from curator.cli import authority, config, demo, enqueue, jobs, memory, project, review, service, status
 from curator.cli.page import say, warn
 from curator.errors import CuratorError
 
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = 130
 _STORAGE: Final = 74
-_DEFAULTS: Final = {"jobs": "list", "memory": "show", "config": "check", "authority": "show", "project": "list"}
+_DEFAULTS: Final = {
+    "jobs": "list",
+    "memory": "show",
+    "config": "check",
+    "authority": "show",
+    "service": "status",
+    "project": "list",
+}
 """What a group does when only the group is named."""
 
 app = typer.Typer(
@@ -38,6 +45,7 @@ app.add_typer(jobs.app, name="jobs")
 app.add_typer(memory.app, name="memory")
 app.add_typer(config.app, name="config")
 app.add_typer(authority.app, name="authority")
+app.add_typer(service.app, name="service")
 app.add_typer(project.app, name="project")
 
 
