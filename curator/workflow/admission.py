@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from curator.admission.gates import recheck
-from curator.errors import ConflictError, UnmatchedStateError
+from curator.errors import ConflictError, InvalidRecordError, UnmatchedStateError
 from curator.machine.admission import Step
 from curator.model.admission import Admitted, Intent, binding_digest, make_intent, receipt_of, request_digest
+from curator.model.event import Stopped
 from curator.model.feedback import Ready, Shown, ShownReplace, shown_changes
 from curator.model.ids import RevisionId
 from curator.model.limits import MESSAGES_MAX
@@ -90,7 +91,17 @@ def _freeze(decision: Decision, base: Digest, branch: Branch, sequence: int, sho
 
 
 def _answer(decision: Decision, done: Intent | Tombstone, base: Digest, shop: Shop) -> None:
-    """Publish the card, if somebody waits. The first card stands: another worker may have told it already."""
+    """Publish the card, if somebody waits; memory has changed whatever becomes of it."""
+    try:
+        _publish_card(decision, done, base, shop)
+    except (ConflictError, InvalidRecordError) as error:
+        # Once that record is mended, the next start answers from the receipt.
+        key = decision.job.project_key
+        shop.listener.tell(Stopped(f"mailbox of {key}", error.code, error.fact, error.remedy))
+
+
+def _publish_card(decision: Decision, done: Intent | Tombstone, base: Digest, shop: Shop) -> None:
+    """Publish the card. The first one stands: another worker may have told it already."""
     job = decision.job
     mailbox = shop.mailbox(job.project_key)
     pending = mailbox.pending(job.id)
