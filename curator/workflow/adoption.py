@@ -111,7 +111,11 @@ def close_orphans(shop: Shop) -> Closed:
     for seen in turn.orphans():
         # What a day file says of a foreign attempt comes first, so one that cannot be read leaves it open.
         if _is_ours(seen) or seen.latest.day not in unread:
-            turn.close(seen.latest)
+            try:
+                turn.close(seen.latest)
+            except InvalidRecordError as fault:
+                # Its next step stands and cannot be read: it stays counted as it is, and the others are closed.
+                turn.tell(fault)
     turn.correct_late()
     return turn.closed()
 
