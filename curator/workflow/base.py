@@ -8,14 +8,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Literal
 
+from curator.durable.read import list_names
 from curator.errors import ConflictError, InvalidRecordError, RefusedError
 from curator.model.digest import Digest
 from curator.model.job import Acceptance, Base, Job
+from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.memory import Branch, branch_digest
 from curator.model.times import iso
 from curator.pi.project import check_recorded_root
 
 if TYPE_CHECKING:
+    from curator.model.ids import BranchName
     from curator.store.memory import ProjectStore
     from curator.workflow.shop import Shop
 
@@ -37,15 +40,30 @@ class ProjectGoneError(RefusedError):
 
 def take_base(job: Job, memory: ProjectStore, shop: Shop) -> Judged:
     """Return the branch as it stands now, its base record durable if it is not the job's own."""
-    branch = memory.current(job.branch.name)
+    name = job.branch.name
+    path = memory.layout.branch(name)
+    try:
+        branch = memory.current(name)
+    except InvalidRecordError as fault:
+        if fault.path != path:
+            raise
+        raise InvalidRecordError(path, fault.why, remedy=_how_to_mend(name, memory)) from fault
     if branch is None:
-        path = memory.layout.branch(job.branch.name)
         raise InvalidRecordError(path, "is not there, and its job needs it", remedy="Open Pi in that project once")
     digest = branch_digest(branch)
     if digest == job.base_branch_digest:
         return Judged(digest, job.branch)
     shop.stores.bases.publish(Base.of(job, branch, digest))
     return Judged(digest, branch.sanitized())
+
+
+def _how_to_mend(name: BranchName, memory: ProjectStore) -> str:
+    """Say where a branch that cannot be read may come from again: its history is in the revisions."""
+    folder = memory.layout.revisions(name)
+    last = max((each for each in list_names(folder, DIRECTORY_NAMES_MAX) if each.endswith(".json")), default=None)
+    if last is None:
+        return "The file was kept; mend it, or put a copy of it back. No review has changed it yet"
+    return f"The file was kept; mend it, or put a copy of it back. What the last review did to it stands in {folder / last}"
 
 
 def find_base(job: Job, digest: Digest, shop: Shop) -> Judged:
