@@ -99,20 +99,33 @@ def ensure_directory(volume: Volume, path: Path) -> None:
     Folders above it are created too, each durable before the next is used; of those that stand, where they lead is the
     person's affair. Raises `InvalidRecordError` if `path` itself is a symlink or no folder.
     """
-    mode = mode_of(path)
+    mode = check_directory(path)
     if mode is None:
         _create(volume, path)
         return
-    if stat.S_ISLNK(mode):
-        raise InvalidRecordError(path, "is a symlink where a folder of ours belongs")
-    if not stat.S_ISDIR(mode):
-        raise InvalidRecordError(path, "is not a folder")
     if mode & _OTHERS:
         volume.restrict(path, FOLDER_MODE)
     # Whoever put a name into it had made sure of it before. Into an empty one nobody has: its maker may have died, or
     # be about to, between making it and flushing its name.
     if is_empty_folder(path):
         volume.sync_directory(path.parent)
+
+
+def check_directory(path: Path) -> int | None:
+    """Return the mode of a folder of ours, or None where none stands and one can be made; change nothing.
+
+    Raises `InvalidRecordError` if `path` is a symlink or no folder, or lies below something that is none.
+    """
+    mode = mode_of(path)
+    if mode is None:
+        if mode_of(path.parent) is not None and not path.parent.is_dir():
+            raise InvalidRecordError(path.parent, "is not a folder")
+        return None
+    if stat.S_ISLNK(mode):
+        raise InvalidRecordError(path, "is a symlink where a folder of ours belongs")
+    if not stat.S_ISDIR(mode):
+        raise InvalidRecordError(path, "is not a folder")
+    return mode
 
 
 def _create(volume: Volume, path: Path) -> None:

@@ -60,6 +60,16 @@ def _status_of(path: Path) -> os.stat_result | None:
         raise StorageError(path, error) from error
 
 
+def prove_free(folder: Path, size: int) -> None:
+    """Raise `StorageError`, as a full disk does, if less than `size` bytes are free under a folder that stands."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError as error:
+        raise StorageError(folder, error) from error
+    if disk.f_bavail * disk.f_frsize < size:
+        raise StorageError(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
 def read_bounded(path: Path, limit: int, *, private: bool = False, follow: bool = False) -> bytes | None:
     """Return the bytes of `path`, at most `limit`; None where nothing stands.
 

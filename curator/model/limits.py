@@ -43,6 +43,8 @@ DAY_BYTES_MAX: Final = 16_777_216
 IDENTITY_BYTES_MAX: Final = 4_096
 CHECKPOINT_BYTES_MAX: Final = 196_608
 PROJECT_FILE_BYTES_MAX: Final = 262_144
+JOB_ROOM_BYTES: Final = 1_048_576
+"""What a job may still write once it is paid for: two checkpoints, intent, branch and revision at their widest."""
 PUBLISHED_BYTES_MAX: Final = 2 * PROJECT_FILE_BYTES_MAX
 """No immutable record is larger: the widest is a base, a whole branch and a little more."""
 PENDING_BYTES_MAX: Final = 1_024

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory
-from curator.durable.read import list_names, stamp_of
+from curator.durable.publish import check_directory, ensure_directory
+from curator.durable.read import list_names, prove_free, stamp_of
 from curator.durable.records import publish_canonical, read_record
 from curator.errors import InvalidRecordError
 from curator.model.decision import Decision, Evidence, ProviderResult
 from curator.model.ids import AttemptId
-from curator.model.limits import CHECKPOINT_BYTES_MAX, DIRECTORY_NAMES_MAX, JOURNAL_BYTES_MAX
+from curator.model.limits import CHECKPOINT_BYTES_MAX, DIRECTORY_NAMES_MAX, JOB_ROOM_BYTES, JOURNAL_BYTES_MAX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,16 @@ class DecisionStore:
         """Open the store; nothing is read yet."""
         self._volume = volume
         self._layout = layout
+
+    def prove_room(self, job_id: JobId) -> None:
+        """Raise if a result of this job could not be kept: that must be known before it is paid for.
+
+        `InvalidRecordError` where something else has the name of a folder, `StorageError` where the disk is all but full.
+        """
+        layout = self._layout
+        prove_free(layout.root, JOB_ROOM_BYTES)
+        for folder in (layout.results / job_id, layout.evidence / job_id, layout.decision_locks):
+            check_directory(folder)
 
     def record_result(self, result: ProviderResult) -> None:
         """Checkpoint what an attempt brought; durable when it returns. Raises `ConflictError` for another result."""

@@ -83,7 +83,10 @@ Attempted: TypeAlias = Proposal | Missed | Spent | NotSent
 
 
 def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
-    """Make one provider attempt for a claim against a base. Raises `ReviewerSetupError` before anything is reserved."""
+    """Make one provider attempt for a claim against a base.
+
+    Raises `ReviewerSetupError`, or `InvalidRecordError` where a result could not be kept, before anything is reserved.
+    """
     brief = Brief(
         job=claim.job,
         base=base.branch,
@@ -92,6 +95,7 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
         last_failure_code=tally.last_failure_code,
     )
     prepared = shop.reviewer.prepare(brief)
+    shop.stores.decisions.prove_room(claim.job.id)
     adopt(shop)
     reserved = _reserve(claim, base, prepared, shop)
     if not isinstance(reserved, Reserved):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, assert_never
 
 from curator.errors import CuratorError, StorageError
 from curator.model import event
+from curator.model.limits import RETRY_CONFIG_BASE_MS
 from curator.model.ports import Class
 from curator.model.times import iso
 from curator.workflow.claim import take
@@ -63,6 +65,9 @@ def _review(claim: Claim, shop: Shop) -> Ending:
     try:
         return review_job(claim, shop)
     except StorageError:
+        # The run ends here; a claim that can still be given back need not wait for its lease.
+        with contextlib.suppress(CuratorError):
+            shop.stores.spool.put_back(claim.job.id, shop.worker_id, shop.clock.now() + RETRY_CONFIG_BASE_MS)
         raise
     except CuratorError as error:
         shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
