@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from curator.model.ids import JobId
+    from curator.store.memory import ProjectStore
     from curator.workflow.shop import Shop
 
 
@@ -84,18 +85,26 @@ def _finish_admissions(key: ProjectKey, authority: Literal["external", "shadow"]
     memory = shop.memory(key, authority)
     if memory.is_at_rest():
         return
+    # Rolled forward first, so that one stuck change keeps nobody else from being finished.
+    _apart(f"project {key}", memory.roll_pending, shop)
+    for job_id in memory.pending():
+        _apart(f"job {job_id}", partial(_finish_admission, job_id, memory, authority, shop), shop)
+
+
+def _finish_admission(
+    job_id: JobId, memory: ProjectStore, authority: Literal["external", "shadow"], shop: Shop
+) -> None:
     # The gates load where a begun admission needs them, not at every start.
     from curator.workflow.admission import roll_forward  # noqa: PLC0415 - see above
 
-    for job_id in memory.roll_pending():
-        decision = shop.stores.decisions.find(job_id)
-        if decision is None:
-            # Completed, so memory is whole; without its decision the receipt cannot be made. Nothing waits on it.
-            fact = f"{memory.layout.intent(job_id)}: its decision is gone"
-            shop.listener.tell(Stopped(f"job {job_id}", "no_decision", fact, "See `curator jobs show`"))
-            continue
-        roll_forward(decision, memory, authority, shop)
-        shop.listener.tell(Recovered("admissions", 1))
+    decision = shop.stores.decisions.find(job_id)
+    if decision is None:
+        # Completed, so memory is whole; without its decision the receipt cannot be made. Nothing waits on it.
+        fact = f"{memory.layout.intent(job_id)}: its decision is gone"
+        shop.listener.tell(Stopped(f"job {job_id}", "no_decision", fact, "See `curator jobs show`"))
+        return
+    roll_forward(decision, memory, authority, shop)
+    shop.listener.tell(Recovered("admissions", 1))
 
 
 def _answer_late(key: ProjectKey, job_id: JobId, shop: Shop) -> None:
@@ -122,7 +131,7 @@ def _swept_folders(shop: Shop) -> tuple[Path, ...]:
     return (layout.queued, layout.running, layout.outcomes, layout.dead_letter, layout.decisions)
 
 
-def _apart(subject: str, step: Callable[[], None], shop: Shop) -> None:
+def _apart(subject: str, step: Callable[[], object], shop: Shop) -> None:
     """Do one step so that its expected failure costs that one subject. A failing disk concerns everybody."""
     try:
         step()

@@ -138,6 +138,8 @@ def test_a_changed_mode_is_taken_over_without_a_restart(tmp_path: Path) -> None:
         service.send_signal(signal.SIGHUP)
         wait_until(lambda: place.ending(job) == "applied")
 
+        assert service.poll() is None
+
 
 def test_a_bad_record_costs_one_record_and_the_service_lives_on(tmp_path: Path) -> None:
     place = Place(tmp_path)
@@ -163,6 +165,8 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(tmp_path: Pat
         wait_until(lambda: place.ending(job) == "applied")
         second = place.enqueue(key, "entry-2")
         wait_until(lambda: place.ending(second) != "queued")
+
+        assert service.poll() is None
 
 
 def _adding(text: str) -> str:
