@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = 130
 _STORAGE: Final = 74
+_STDIN: Final = 0
+_STDOUT: Final = 1
+_STDERR: Final = 2
 _DEFAULTS: Final = {
     "jobs": "list",
     "memory": "show",
@@ -75,6 +78,7 @@ def run() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line, and return the exit status."""
+    _open_missing()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot spell a character shows its code; a review does not end for that.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a process starts with text files
@@ -88,6 +92,27 @@ def main(arguments: Sequence[str]) -> int:
     return status
 
 
+def _open_missing() -> None:
+    """Open the standard streams that whoever started us closed, so that no file of ours takes their number.
+
+    What is said to a closed stdout is lost like to a reader who has seen enough; complaints and questions have nobody.
+    """
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    while nowhere <= _STDERR:
+        nowhere = os.dup(nowhere)
+    os.close(nowhere)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(_STDIN, encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        reading, writing = os.pipe()
+        os.close(reading)
+        os.dup2(writing, _STDOUT)
+        os.close(writing)
+        sys.stdout = os.fdopen(_STDOUT, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_STDERR, "w", encoding="utf-8", closefd=False)
+
+
 def _invoke(arguments: list[str]) -> int:
     try:
         status: object = app(arguments, prog_name="curator", standalone_mode=False)
@@ -99,7 +124,8 @@ def _invoke(arguments: list[str]) -> int:
         return INTERRUPTED
     except typer.TyperException as error:
         command: object = getattr(getattr(error, "ctx", None), "command_path", "curator")
-        warn(f"{error.format_message().rstrip('.')}. See `{command} --help`")
+        fact = error.format_message().rstrip(".")
+        warn(f"{fact}{'' if fact.endswith('?') else '.'} See `{command} --help`")
         return error.exit_code
     except BrokenPipeError:
         raise

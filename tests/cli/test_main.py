@@ -88,6 +88,26 @@ def test_a_reader_who_goes_away_is_no_failure_to_talk_about(tmp_path: Path) -> N
     assert command.returncode == 1
 
 
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["status", "review --once", "jobs --json"])
+def test_a_closed_stdout_is_a_reader_who_went_away(tmp_path: Path, command: str, closed: str) -> None:
+    home = make_home(tmp_path)
+    job_id = home.enqueue("From now on, always run the linter before committing.")
+    environ = environ_of(tmp_path, PI_CODING_AGENT_DIR=str(home.layout.agent))
+    line = f'"$@" {command} {closed}'
+
+    ran = subprocess.run(["sh", "-c", line, "sh", *CURATOR], env=environ, capture_output=True, check=False)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, b"", b"")
+    assert (home.layout.outcomes / f"{job_id}.json").exists() is command.startswith("review")
+
+
+def test_a_suggestion_ends_as_a_question(tmp_path: Path) -> None:
+    ran = run("stauts", cwd=tmp_path, environ=environ_of(tmp_path))
+
+    assert_refused(ran, 2, "No such command 'stauts'. Did you mean 'status'? See `", "curator --help`")
+
+
 def test_a_narrow_locale_ends_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     home.enqueue("From now on, always greet with Grüß Gott.")
