@@ -140,7 +140,7 @@ LOOSE_PROVENANCE: Final = Shape(
 
 def ours(spelling: str) -> str:
     """Return a state of the protocol's accounting in our spelling."""
-    return f"{spelling[:-4]}lled" if spelling.endswith("led") and spelling.startswith("cancel") else spelling
+    return spelling.replace("celed", "celled")
 
 
 def _day_attempt(value: Json) -> str | None:
