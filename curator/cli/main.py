@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curator import __version__
-from curator.cli import authority, config, demo, enqueue, jobs, memory, project, review, service, status, verify
+from curator.cli import (
+    authority,
+    config,
+    demo,
+    enqueue,
+    jobs,
+    memory,
+    project,
+    release,
+    review,
+    service,
+    status,
+    verify,
+)
 from curator.cli.page import say, warn
 from curator.errors import CuratorError
 
@@ -42,7 +55,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for group in (review, enqueue, status, demo, verify):
+for group in (review, enqueue, status, release, demo, verify):
     group.register(app)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(memory.app, name="memory")

@@ -21,17 +21,26 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def sole_service(shop: Shop) -> Iterator[None]:
     """Be the one service of the agent folder. Raises `BusyError` naming the other one's process."""
+    with no_other_service(shop):
+        try:
+            # Only a name for messages: the kernel's lock decides, so a crash may leave an old one.
+            replace_lazily(shop.volume, shop.layout.instance_pid, f"{os.getpid()}\n".encode())
+            yield
+        finally:
+            shop.volume.unlink(shop.layout.instance_pid)
+
+
+@contextlib.contextmanager
+def no_other_service(shop: Shop) -> Iterator[None]:
+    """Keep every service from starting meanwhile. Raises `BusyError` naming the process of one that runs."""
     lock = try_kernel_lock(shop.layout.instance_guard)
     if lock is None:
         other = running_service(shop)
         fact = "another curator service runs for this agent folder" + (f": process {other}" if other else "")
         raise BusyError(fact, remedy="Stop it with `curator service stop`, or leave the work to it")
     try:
-        # Only a name for messages: the kernel's lock decides, so a crash may leave an old one.
-        replace_lazily(shop.volume, shop.layout.instance_pid, f"{os.getpid()}\n".encode())
         yield
     finally:
-        shop.volume.unlink(shop.layout.instance_pid)
         lock.release()
 
 

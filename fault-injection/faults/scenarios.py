@@ -16,8 +16,12 @@ from curator.model.outcome import Completed, proposal_digest
 from curator.model.ports import Class
 from curator.model.proposal import Replace
 from curator.store.spool.recovery import readmit
+from curator.workflow.base import open_memory
 from curator.workflow.claim import take
 from curator.workflow.closing import cancel_job
+from curator.workflow.election import decide
+from curator.workflow.handover import hand_over
+from curator.workflow.instance import is_service_running
 from curator.workflow.replay import replay_job
 from curator.workflow.undo import undo
 from faults.campaign import Scenario
@@ -254,6 +258,23 @@ def _legacy(world: World) -> None:
     publish(world.volume, world.layout.legacy_budget, canonical(dict(budget)).encode())
 
 
+def _decided(world: World) -> None:
+    """Leave one job with an elected decision and a lease that nobody holds any more, and one that waits."""
+    _queued("alpha", "beta")(world)
+    shop = world.shop
+    claim = take(shop, shop.stores.spool.waiting()[0])
+    assert claim is not None
+    decide(claim, open_memory(claim.job, shop), shop)
+    # A kernel's lock file is made once and stays; it is no change of the volume's.
+    assert not is_service_running(shop)
+
+
+def _release(world: World) -> None:
+    world.clock.move(_BACK_OFF_MS)
+    for job_id in hand_over(world.shop).closed:
+        world.tell(Mark("over", job_id))
+
+
 _TERMINAL: Final = Fails("invalid_request", Class.TERMINAL)
 _PI_WRITES: Final = ("Pi wrote a first note.", "Pi wrote a second note.", "Pi wrote a third note.")
 
@@ -308,6 +329,12 @@ _ALL: Final = (
     _one("next-generation", _TERMINAL, prepare=_failed, run=_retry_as_next_generation),
     _one("card-repaired", _TERMINAL, prepare=_without_card, run=_review),
     _one("legacy", _ALPHA, prepare=_legacy),
+    Scenario(
+        "released",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _decided,
+        _release,
+    ),
 )
 
 SCENARIOS: Final[dict[str, Scenario]] = {each.name: each for each in _ALL}
