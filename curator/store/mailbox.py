@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.durable.publish import ensure_directory, remove
+from curator.durable.publish import Published, ensure_directory, remove
 from curator.durable.read import list_names
 from curator.durable.records import publish_canonical, read_record
 from curator.errors import BusyError, ConflictError
@@ -43,19 +43,25 @@ class Mailbox:
         """Return a job's card, until Pi has taken it."""
         return read_record(self._layout.ready / f"{job_id}.json", Ready, READY_BYTES_MAX, private=True)
 
-    def register(self, pending: Pending) -> None:
-        """Say that somebody waits for a job. Raises `BusyError` when too many are waited for."""
+    def register(self, pending: Pending) -> bool:
+        """Say that somebody waits for a job; tell whether nobody had said so. Raises `BusyError` when too many wait."""
         ensure_directory(self._volume, self._layout.pending)
         path = self._layout.pending / f"{pending.job_id}.json"
-        standing = self.pending(pending.job_id)
-        if standing is not None and standing.job_digest == pending.job_digest:
+        if self._is_waited_for(pending):
             # Its writer may have died between its link and its flush, and a job is enqueued next.
             self._volume.sync_directory(path.parent)
-            return
+            return False
         if len(self.pending_ids()) >= PENDING_MAX:
             fact = f"{PENDING_MAX} jobs of this project are waited for already"
             raise BusyError(fact, remedy="Open Pi in that project once, so that it shows what is ready")
-        publish_canonical(self._volume, path, pending)
+        try:
+            return publish_canonical(self._volume, path, pending) is Published.CREATED
+        except ConflictError:
+            # Another producer of the same job was quicker; only the moment differs.
+            if not self._is_waited_for(pending):
+                raise
+            self._volume.sync_directory(path.parent)
+            return False
 
     def discard(self, job_id: JobId) -> None:
         """Take back a registration whose job was not accepted."""
@@ -85,6 +91,10 @@ class Mailbox:
         # Its writer may have died between the link and the flush; whoever goes on from here relies on it.
         self._volume.sync_directory(self._layout.ready)
         return False
+
+    def _is_waited_for(self, wanted: Pending) -> bool:
+        standing = self.pending(wanted.job_id)
+        return standing is not None and standing.job_digest == wanted.job_digest
 
     def _ids(self, folder: Path) -> tuple[JobId, ...]:
         names = list_names(folder, DIRECTORY_NAMES_MAX)

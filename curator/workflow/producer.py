@@ -160,25 +160,26 @@ def _job_of(shop: Shop, session: Session, project: Project, window: Window) -> J
 
 
 def _accept(shop: Shop, job: Job, window: Window) -> Produced:
-    """Register whoever waits, then enqueue; take a registration of ours back if the job is not accepted."""
+    """Register whoever waits, then enqueue; take a registration of ours back if the job is not accepted.
+
+    A duplicate keeps it: another producer may have been quicker, and its job be the one that is waited for.
+    """
     mailbox = shop.mailbox(job.project_key)
-    is_registered = shop.service.mode == "external" and mailbox.pending(job.id) is None
-    if is_registered:
-        mailbox.register(
-            Pending(
-                job_id=job.id,
-                job_digest=job.digest,
-                branch_name=job.branch.name,
-                requested_by="manual",
-                queued_at=iso(shop.clock.now()),
-            )
+    is_ours = shop.service.mode == "external" and mailbox.register(
+        Pending(
+            job_id=job.id,
+            job_digest=job.digest,
+            branch_name=job.branch.name,
+            requested_by="manual",
+            queued_at=iso(shop.clock.now()),
         )
+    )
     try:
         ending = shop.stores.spool.enqueue(job)
     except BaseException:
-        if is_registered:
+        if is_ours:
             mailbox.discard(job.id)
         raise
-    if is_registered and ending is not Enqueued.ENQUEUED:
+    if is_ours and ending is Enqueued.QUARANTINED:
         mailbox.discard(job.id)
     return Produced(job.id, ending, window.turn_count, u16_len(job.transcript), window.through_entry_id)
