@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, assert_never
 
-from curator.errors import CuratorError, StorageError
+from curator.errors import BusyError, CuratorError, StorageError
 from curator.model import event
 from curator.model.limits import RETRY_CONFIG_BASE_MS
 from curator.model.ports import Class
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 
 def try_take(waiting: Waiting, shop: Shop) -> Claim | None:
-    """Claim a head of the queue; None where somebody was quicker, or where what stops that one job was told."""
+    """Claim a head of the queue; None where somebody was quicker, or where what stops that one job was told.
+
+    Raises `BusyError` and `StorageError`: with a lock held or a disk that refuses, no other job would fare better.
+    """
     try:
         return take(shop, waiting)
-    except StorageError:
+    except (BusyError, StorageError):
         raise
     except CuratorError as error:
         shop.listener.tell(event.Stopped(f"job {waiting.record.job.id}", error.code, error.fact, error.remedy))
