@@ -25,6 +25,9 @@ FOLDER_MODE: Final = 0o700
 _NO_DIRECTORY_FLUSH: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
 """What a filesystem says that cannot flush a folder. The probe finds it first and tells the person."""
 
+_NOT_EMPTY: Final = {errno.ENOTEMPTY, errno.EEXIST}
+"""The standard allows either."""
+
 _F_FULLFSYNC: Final = 51
 """On macOS only this flushes the drive's own cache; the number is the system's."""
 
@@ -108,6 +111,18 @@ class Volume:
         except FileExistsError:
             return False
         except OSError as error:
+            raise StorageError(path, error) from error
+        return True
+
+    def remove_directory(self, path: Path) -> bool:
+        """Remove an empty folder; tell whether it is gone now. One that holds something stays, and is no failure."""
+        try:
+            os.rmdir(path)
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            if error.errno in _NOT_EMPTY:
+                return False
             raise StorageError(path, error) from error
         return True
 

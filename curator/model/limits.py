@@ -56,6 +56,8 @@ CURATOR_TOML_BYTES_MAX: Final = 65_536
 LEGACY_BUDGET_BYTES_MAX: Final = 4_096
 JOURNAL_BYTES_MAX: Final = 16_384
 """One record of our attempt journal; the widest holds one normalized provenance."""
+CLOSED_DAY_BYTES_MAX: Final = 67_108_864
+"""A day's attempts in one file: 100,000 of them settled, or a tenth as many that nobody knows the end of."""
 CLOSING_BYTES_MAX: Final = 32_768
 LOCK_BYTES_MAX: Final = 256
 
@@ -68,6 +70,9 @@ DIRECTORY_NAMES_MAX: Final = 20_000
 INTENTS_MAX: Final = 256
 PENDING_MAX: Final = 1_024
 DAY_ATTEMPTS_MAX: Final = 20_000
+CLOSED_DAY_ATTEMPTS_MAX: Final = 200_000
+RETIRED_AT_ONCE_MAX: Final = 1_000
+"""Of one kind in one round of maintenance: what is left waits for the next, and the service goes on meanwhile."""
 RUNTIMES_MAX: Final = 4_096
 
 # Time, in milliseconds (interop.md 3, 4.5, 4.6, 7.1, 11).
@@ -83,6 +88,10 @@ MODEL_TIMEOUT_MS: Final = 300_000
 HEARTBEAT_MS: Final = 10_000
 WORKER_FRESH_MS: Final = 30_000
 WORKER_WORKING_FRESH_MS: Final = 360_000
+PROOF_MS: Final = 604_800_000
+"""How long receipts, tombstones and acceptances stay: Pi drops a waiting card after as long (interop.md 10)."""
+BEAT_MS: Final = 86_400_000
+"""How long a heartbeat stays after its process."""
 STAGED_LEFTOVER_MS: Final = 3_600_000
 """A staged file older than this belongs to a dead writer: no write takes an hour."""
 

@@ -223,10 +223,10 @@ class _Round:
 
     def _follow(self, day: Day, file: DayFile) -> None:
         """Bring the journal to where a day file's foreign attempts stand."""
-        known = {seen.id: seen for seen in self._stores.attempts.of_day(day)}
+        known, past = {seen.id: seen for seen in self._stores.attempts.of_day(day)}, self._stores.attempts.past(day)
         for attempt in _all(file):
             seen = known.get(attempt.id)
-            if seen is not None and _is_ours(seen):
+            if attempt.id in past or (seen is not None and _is_ours(seen)):
                 continue
             try:
                 stands = adopted(day, attempt)

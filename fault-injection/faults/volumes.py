@@ -114,6 +114,12 @@ class RecordingVolume(TimedVolume):
         self._note(Verb.MKDIR, self._relative(path), is_done=is_new)
         return is_new
 
+    def remove_directory(self, path: Path) -> bool:
+        was_removed = super().remove_directory(path)
+        # To the disk it is what an unlink is: a name goes, and with it what it led to.
+        self._note(Verb.UNLINK, self._relative(path), is_done=was_removed)
+        return was_removed
+
     def restrict(self, path: Path, mode: int) -> None:
         super().restrict(path, mode)
         self._note(Verb.RESTRICT, self._relative(path))
@@ -189,6 +195,10 @@ class CountingVolume(TimedVolume):
     def make_directory(self, path: Path) -> bool:
         self._count(path)
         return super().make_directory(path)
+
+    def remove_directory(self, path: Path) -> bool:
+        self._count(path)
+        return super().remove_directory(path)
 
     def restrict(self, path: Path, mode: int) -> None:
         self._count(path)

@@ -55,6 +55,10 @@ class Recorded(Volume):
         self._note("make", path)
         return super().make_directory(path)
 
+    def remove_directory(self, path: Path) -> bool:
+        self._note("remove", path)
+        return super().remove_directory(path)
+
     def restrict(self, path: Path, mode: int) -> None:
         self._note("restrict", path)
         super().restrict(path, mode)

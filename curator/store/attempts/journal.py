@@ -1,7 +1,8 @@
 """The attempt journal: whether a provider call may have happened, and what it may have cost.
 
 `<day>/<2 hex>/<attempt>.<n>.json`; each file is self-contained and published create-or-compare, so the name elects: two
-racers meet at one name and one loses. What was read stays in memory; only a folder that changed is listed again.
+racers meet at one name and one loses. What was read stays in memory; only a folder that changed is listed again. A day
+that is over is closed: `<day>.closed.json` stands for it, at the cost of one look.
 
 INVARIANT  No file is ever rewritten, so no state goes back. A limit is checked and its reservation linked under one lock.
 CRASH      A reservation that was linked and not yet flushed may be lost: nothing was sent then, for a dispatch is
@@ -11,75 +12,31 @@ CRASH      A reservation that was linked and not yet flushed may be lost: nothin
 from __future__ import annotations
 
 import dataclasses
-import re
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from curator.durable.index import Listing
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import ensure_directory, link_or_compare, publish
 from curator.durable.read import list_names
-from curator.durable.records import read_as, read_record
 from curator.errors import ConflictError, InvalidRecordError
-from curator.model.attempt import (
-    Attempt,
-    AttemptRecord,
-    AttemptState,
-    Correction,
-    LegacyCarry,
-    Reserved,
-    decode_attempt,
-    state_of,
-    step_of,
-)
-from curator.model.budget import Exposure, Limits, exposure_of, exposure_of_legacy
+from curator.model.attempt import AttemptRecord, LegacyCarry, Reserved, step_of
+from curator.model.budget import Exposure, Limits
 from curator.model.digest import MalformedJsonError, compact, parse
 from curator.model.ids import DAY_PATTERN, AttemptId, Day, JobId, file_key
-from curator.model.limits import DIRECTORY_NAMES_MAX, JOURNAL_BYTES_MAX
+from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.ports import Hold
 from curator.model.record import Violation
+from curator.store.attempts.closing import clear, close, closed_day_of
+from curator.store.attempts.fold import CLOSED_NAME, DayFold, Seen, read_step
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
-
-_NAME: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.([0-3])\.json")
-_SHARD: Final = re.compile(r"[0-9a-f]{2}")
-_LEGACY: Final = re.compile(r"legacy\.[0-9a-f]{24}\.json")
-_SHARDS_MAX: Final = 300
-"""256 shards and the legacy carries."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Seen:
-    """What the journal knows of one attempt."""
-
-    reserved: Attempt
-    """The lowest step that can be read: the facts that every step repeats."""
-    latest: Attempt
-    correction: Correction | None = None
-
-    @property
-    def id(self) -> AttemptId:
-        """The attempt's id."""
-        return self.latest.id
-
-    @property
-    def state(self) -> AttemptState:
-        """What is known now; a correction settles."""
-        return AttemptState.SETTLED if self.correction is not None else state_of(self.latest)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether its owner still has something to write."""
-        return self.state in (AttemptState.RESERVED, AttemptState.DISPATCHED)
-
-    @property
-    def exposure(self) -> Exposure:
-        """Its place in the budget's columns."""
-        return exposure_of(self.latest, self.correction)
+    from curator.model.closed_day import PastAttempt
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -98,7 +55,10 @@ class AttemptStore:
         self._volume = volume
         self._layout = layout
         self._domain = kernel_domain("attempts", layout.attempts_lock)
-        self._days: dict[Day, _DayFold] = {}
+        self._days: dict[Day, DayFold] = {}
+        self._listing = Listing(layout.attempts)
+        self._named: tuple[Day, ...] = ()
+        self._foldered: tuple[Day, ...] = ()
         self._mutex = threading.Lock()
 
     def reserve(self, draft: Reserved, limits: Limits | None) -> Reserved | Refused:
@@ -131,7 +91,7 @@ class AttemptStore:
             publish(self._volume, path, _bytes_of(record))
         except ConflictError:
             self._volume.sync_directory(path.parent)
-            return _read(path)
+            return read_step(path)
         return record
 
     def find(self, attempt_id: AttemptId, day: Day) -> Seen | None:
@@ -142,7 +102,7 @@ class AttemptStore:
     def of_job(self, job_id: JobId, since: Day) -> tuple[Seen, ...]:
         """Return the attempts of a job from that day on, by claim."""
         with self._mutex:
-            found = [seen for day in self.days() if day >= since for seen in self._fold(day).of_job(job_id)]
+            found = [seen for day in self._all_days() if day >= since for seen in self._fold(day).of_job(job_id)]
         return tuple(sorted(found, key=lambda seen: (seen.latest.claim_attempt, seen.id)))
 
     def of_day(self, day: Day) -> tuple[Seen, ...]:
@@ -156,9 +116,38 @@ class AttemptStore:
         return tuple(seen for day in self.days() for seen in self.of_day(day) if seen.is_open)
 
     def days(self) -> tuple[Day, ...]:
-        """Return the UTC days that the journal has, in order."""
-        names = list_names(self._layout.attempts, DIRECTORY_NAMES_MAX)
-        return tuple(Day(name) for name in names if DAY_PATTERN.fullmatch(name))
+        """Return the UTC days that the journal has, closed ones too, in order."""
+        with self._mutex:
+            return self._all_days()
+
+    def past(self, day: Day) -> Mapping[AttemptId, PastAttempt]:
+        """Return the attempts of a closed day that have their end, in a row each; none of a day that is not closed."""
+        with self._mutex:
+            return self._fold(day).past()
+
+    def unclosed(self, before: Day) -> tuple[Day, ...]:
+        """Return the days before another that still have a folder."""
+        with self._mutex:
+            self._all_days()
+            return tuple(day for day in self._foldered if day < before)
+
+    def close_day(self, day: Day, is_needed: Callable[[JobId], bool], now: int) -> bool:
+        """Put a day that is over into one file, then remove its folder name by name; tell whether it is closed.
+
+        It is not over while an attempt is open, a record cannot be read, or a job of it `is_needed`. What is published
+        into its folder later stays there and counts.
+        """
+        root = self._layout.attempts / day
+        with self._mutex:
+            fold = self._fold(day)
+            is_closed, closed = fold.is_closed, None if fold.is_closed else closed_day_of(fold)
+            jobs = {seen.latest.job_id for seen in fold.attempts.values() if seen.latest.job_id is not None}
+        if not is_closed:
+            if closed is None or any(map(is_needed, jobs)):
+                return False
+            close(self._volume, root, closed)
+        clear(self._volume, root, self._domain, now)
+        return True
 
     def exposure(self, provider: str, day: Day) -> Exposure:
         """Return what a provider's day may cost, with what a legacy budget carried into it."""
@@ -173,7 +162,7 @@ class AttemptStore:
     def faults(self) -> tuple[InvalidRecordError, ...]:
         """Return the journal's records that cannot be read. Their attempts count as what the rest proves."""
         with self._mutex:
-            return tuple(fault for day in self.days() for fault in self._fold(day).faults.values())
+            return tuple(fault for day in self._all_days() for fault in self._fold(day).faults.values())
 
     def publish_legacy(self, carry: LegacyCarry) -> None:
         """Count a legacy budget's spend into its day, once. Raises `ConflictError` for another one of that day."""
@@ -210,110 +199,20 @@ class AttemptStore:
         shard = record.id.removeprefix("review_attempt_")[:2]
         return self._layout.attempts / record.day / shard / f"{record.id}.{step_of(record)}.json"
 
-    def _fold(self, day: Day) -> _DayFold:
-        fold = self._days.setdefault(day, _DayFold(self._layout.attempts / day))
+    def _all_days(self) -> tuple[Day, ...]:
+        if not self._listing.is_current():
+            names = list_names(self._layout.attempts, DIRECTORY_NAMES_MAX)
+            closed = {Day(match.group(1)) for name in names if (match := CLOSED_NAME.fullmatch(name))}
+            self._foldered = tuple(Day(name) for name in names if DAY_PATTERN.fullmatch(name))
+            self._named = tuple(sorted(closed.union(self._foldered)))
+            self._listing.done()
+        return self._named
+
+    def _fold(self, day: Day) -> DayFold:
+        fold = self._days.setdefault(day, DayFold(self._layout.attempts / day))
         fold.refresh()
         return fold
 
 
-class _DayFold:
-    """One day in memory: totals are kept, not recounted, so that a transition costs the same on a busy day."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._shards = Listing(root)
-        self._shard_paths: list[Path] = []
-        self._listings: dict[Path, Listing] = {}
-        self._known: set[str] = set()
-        self._by_job: dict[JobId, set[AttemptId]] = {}
-        self.attempts: dict[AttemptId, Seen] = {}
-        self.totals: dict[str, Exposure] = {}
-        self.legacy: dict[str, LegacyCarry] = {}
-        self.faults: dict[str, InvalidRecordError] = {}
-
-    def of_job(self, job_id: JobId) -> list[Seen]:
-        return [self.attempts[each] for each in self._by_job.get(job_id, ())]
-
-    def refresh(self) -> None:
-        for name in sorted(self.faults):
-            # Somebody may have mended it in place, which no folder shows.
-            self._take(self.faults.pop(name).path)
-        for folder in self._folders():
-            listing = self._listings.setdefault(folder, Listing(folder))
-            if listing.is_current():
-                continue
-            for name in list_names(folder, DIRECTORY_NAMES_MAX):
-                if name not in self._known:
-                    self._take(folder / name)
-            listing.done()
-
-    def hidden(self) -> InvalidRecordError | None:
-        """Return a fault that hides spend: nothing of its attempt can be read, or a legacy carry cannot."""
-        for name, fault in self.faults.items():
-            match = _NAME.fullmatch(name)
-            if match is None or AttemptId(match.group(1)) not in self.attempts:
-                return fault
-        return None
-
-    def _folders(self) -> list[Path]:
-        if not self._shards.is_current():
-            shards = [name for name in list_names(self._root, _SHARDS_MAX) if _SHARD.fullmatch(name)]
-            self._shard_paths = [self._root, *(self._root / name for name in shards)]
-            self._shards.done()
-        return self._shard_paths
-
-    def _take(self, path: Path) -> None:
-        try:
-            if _NAME.fullmatch(path.name):
-                self._add(path, _read(path))
-            elif _LEGACY.fullmatch(path.name):
-                self._carry(path)
-            else:
-                return
-        except InvalidRecordError as fault:
-            self.faults[path.name] = fault
-        self._known.add(path.name)
-
-    def _carry(self, path: Path) -> None:
-        carry = read_record(path, LegacyCarry, JOURNAL_BYTES_MAX, private=True)
-        if carry is None:
-            raise InvalidRecordError(path, "is gone")
-        self.legacy[carry.provider] = carry
-        self._count(carry.provider, exposure_of_legacy(carry))
-
-    def _add(self, path: Path, record: AttemptRecord) -> None:
-        before = self.attempts.get(record.id)
-        after = _fold_in(before, record)
-        if after is None:
-            raise InvalidRecordError(path, "corrects an attempt of which nothing else can be read")
-        self.attempts[record.id] = after
-        if record.job_id is not None:
-            self._by_job.setdefault(record.job_id, set()).add(record.id)
-        self._count(record.provider, after.exposure - (before.exposure if before is not None else Exposure()))
-
-    def _count(self, provider: str, exposure: Exposure) -> None:
-        self.totals[provider] = self.totals.get(provider, Exposure()) + exposure
-
-
-def _fold_in(before: Seen | None, record: AttemptRecord) -> Seen | None:
-    """Return what is known after one more file, in whatever order the files are met; None for a lone correction."""
-    if isinstance(record, Correction):
-        return None if before is None else dataclasses.replace(before, correction=record)
-    if before is None:
-        return Seen(record, record)
-    if step_of(record) > step_of(before.latest):
-        return dataclasses.replace(before, latest=record)
-    return dataclasses.replace(before, reserved=record) if step_of(record) < step_of(before.reserved) else before
-
-
 def _bytes_of(record: AttemptRecord) -> bytes:
     return (compact(record.encode()) + "\n").encode()
-
-
-def _read(path: Path) -> AttemptRecord:
-    record = read_as(path, decode_attempt, JOURNAL_BYTES_MAX, private=True)
-    if record is None:
-        raise InvalidRecordError(path, "is gone")
-    if path.name != f"{record.id}.{step_of(record)}.json" or record.day != path.parent.parent.name:
-        raise InvalidRecordError(path, "holds another attempt or step than its name says")
-    return record
