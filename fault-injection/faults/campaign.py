@@ -8,6 +8,7 @@ change nothing. A state is known by its scenario, model, point and number, and c
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 import traceback
 from collections import Counter
@@ -55,7 +56,7 @@ MODELS: Final = ("kill", "strict", "ordered")
 LOSSY: Final = ("strict", "ordered")
 """Each of these also leaves what a process crash leaves."""
 
-Run: TypeAlias = "Callable[[World], None]"
+Run: TypeAlias = "Callable[[World], object]"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class Scenario:
     prepare: Run
     """Done on a good disk and never crashed."""
     run: Run
-    takes: tuple[str, ...] = ()
-    """The arrows and rows that it goes through, for the list of what is covered."""
+    again: Run = World.review
+    """What the next process does after a kill."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,7 +153,8 @@ class Stage:
         self.agent = scratch / "agent"
         (scratch / "project").mkdir(exist_ok=True)
         self._judged: set[tuple[str, tuple[Mark, ...]]] = set()
-        self._states_of_healthy: set[tuple[str, tuple[Mark, ...]]] = set()
+        self._healthy: frozenset[tuple[str, tuple[Mark, ...]]] = frozenset()
+        self._lives: dict[int, SecondLife] = {}
         self.recording, self._end = self._record()
         self.disk = LossyDisk(self.recording, is_inert=is_inert)
         start = look(self.recording.start)
@@ -179,33 +181,19 @@ class Stage:
         self._judged.add(key)
         return True
 
-    def said(self, point: int) -> tuple[Mark, ...]:
+    def healthy(self) -> frozenset[tuple[str, tuple[Mark, ...]]]:
+        """Return every state and knowledge that the run may leave, as `mutants` compares them."""
+        if not self._healthy:
+            self._healthy = frozenset(
+                (digest_of_tree(state.tree, is_inert), self.disk.said(place.point))
+                for model in LOSSY
+                for place, state in self.states(model)
+            )
+        return self._healthy
+
+    def said(self, point: int, disk: LossyDisk | None = None) -> tuple[Mark, ...]:
         """Return what had been told by then, what was told before the run included."""
-        return (*self._told_before, *self.disk.said(point))
-
-    def new_states(
-        self, disk: LossyDisk, first: int, states_max: int
-    ) -> Iterator[tuple[Place, State, tuple[Mark, ...]]]:
-        """Yield the states of a run altered from a point on that the healthy run cannot leave, up to a number."""
-        healthy = self._healthy()
-        met: set[tuple[str, tuple[Mark, ...]]] = set()
-        for model in LOSSY:
-            for place, state in self.states(model, disk, first=first):
-                said = (*self._told_before, *disk.said(place.point))
-                key = (digest_of_tree(state.tree, is_inert), said)
-                if key in healthy or key in met:
-                    continue
-                met.add(key)
-                yield place, state, said
-                if len(met) >= states_max:
-                    return
-
-    def _healthy(self) -> set[tuple[str, tuple[Mark, ...]]]:
-        if not self._states_of_healthy:
-            for model in LOSSY:
-                for place, state in self.states(model):
-                    self._states_of_healthy.add((digest_of_tree(state.tree, is_inert), self.said(place.point)))
-        return self._states_of_healthy
+        return (*self._told_before, *(self.disk if disk is None else disk).said(point))
 
     def run(self, models: Iterable[str] = MODELS, *, every: int = 1, seed: int = 0) -> Report:
         """Judge each distinct state, or every `every`-th of them."""
@@ -225,46 +213,52 @@ class Stage:
         return report
 
     def second_lives(self, every: int = 1) -> Iterator[SecondLife]:
-        """Kill the process at each point at which something is not flushed, and record what the next one does.
+        """Kill the process wherever something is not flushed yet, and record what the next one does.
 
         The kernel has forgotten nothing, so the next process sees names that the dead one did not flush: it must not
         build on them without a flush of its own.
         """
-        loose = [point for point in self.disk.points if self.disk.unsettled(point)]
-        for point in loose[::every]:
-            lay_out(self.disk.whole(point), self.agent)
-            clock = HandClock(self._end + BEYOND_LEASE_MS)
-            volume = RecordingVolume(self.agent, clock, life=1)
-            script, life = self.scenario.script, f"{self.scenario.name}/second life"
-            world = World(self.agent, volume, clock, script, life, volume.mark)
-            world.review()
-            world.rest()
-            asked = (*self.recording.asked[:point], *volume.recording().asked)
-            yield SecondLife(point, Recording(self.recording.start, asked))
+        loose = [(self.disk.unsettled(point), point) for point in self.disk.points]
+        points = [point for (before, _), (names, point) in itertools.pairwise(loose) if names and names != before]
+        for point in points[::every]:
+            if point not in self._lives:
+                lay_out(self.disk.whole(point), self.agent)
+                clock = HandClock(self._end + BEYOND_LEASE_MS)
+                volume = RecordingVolume(self.agent, clock, life=1)
+                script, life = self.scenario.script, f"{self.scenario.name}/second life"
+                world = World(self.agent, volume, clock, script, life, volume.mark)
+                self.scenario.again(world)
+                world.rest()
+                asked = (*self.recording.asked[:point], *volume.recording().asked)
+                self._lives[point] = SecondLife(point, Recording(self.recording.start, asked))
+            yield self._lives[point]
 
-    def run_second_lives(self, every: int = 1, states_max: int = 1_000_000) -> Report:
+    def run_second_lives(self, every: int = 1) -> Report:
         """Cut the power during and after the life that followed a kill, and judge each state not met before."""
         began = time.monotonic()
         report = Report()
         for life in self.second_lives(every):
             disk = LossyDisk(life.recording, is_inert=is_inert)
-            report.points += len(disk.points) - life.point
+            report.points += len(disk.points) - life.point - 1
             report.verbs += sum(each.mark is None for each in life.recording.asked[life.point :])
             for model in LOSSY:
                 for place, state in self.states(model, disk, first=life.point + 1):
                     report.seen += 1
-                    said = (*self._told_before, *disk.said(place.point))
-                    if report.states.total() >= states_max or not self.is_new(state, said):
-                        continue
-                    report.states[f"{model} after a kill"] += 1
-                    breaches = self.breaches_after(state.tree, said, crashes=2)
-                    if breaches:
-                        second = dataclasses.replace(place, model=f"{model}@{life.point}")
-                        report.violations.append(
-                            Violation(second, f"kill at {life.point}", state.lost, tuple(breaches))
-                        )
+                    said = self.said(place.point, disk)
+                    if self.is_new(state, said):
+                        report.states[f"{model} after a kill"] += 1
+                        report.violations += self.judge_second(life, place, state, said)
         report.seconds = time.monotonic() - began
         return report
+
+    def judge_second(self, life: SecondLife, place: Place, state: State, said: tuple[Mark, ...]) -> list[Violation]:
+        """Judge a state of a second life."""
+        breaches = self.breaches_after(state.tree, said, crashes=2)
+        if not breaches:
+            return []
+        second = dataclasses.replace(place, model=f"{place.model}@{life.point}")
+        last = f"a kill after {self._asked_before(life.point)}"
+        return [Violation(second, last, state.lost, tuple(breaches))]
 
     def judge(self, place: Place, state: State, said: tuple[Mark, ...]) -> Violation | None:
         """Lay a state out, recover it twice, let everything come to its end, and ask the oracles."""
@@ -276,7 +270,7 @@ class Stage:
         """Recover a tree and return every breach of a promise."""
         lay_out(tree, self.agent)
         crashed = look(tree)
-        clock = HandClock(self._end + BEYOND_LEASE_MS)
+        clock = HandClock(self._end + crashes * BEYOND_LEASE_MS)
         since: list[Mark] = []
         before: Tree | None = None
         for turn in ("first", "second"):

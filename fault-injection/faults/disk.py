@@ -157,6 +157,17 @@ class LossyDisk:
         inert = {self._paths[slot] for slot in self._inert}
         return tuple(sorted(set(told) - inert))
 
+    def shape(self, point: int) -> dict[str, tuple[tuple[Node | None, bool], ...]]:
+        """Return what each name that changed may show at a point; equal shapes have equal states."""
+        return {
+            self._paths[slot]: tuple(self._shown(slot, step, point) for step in steps)
+            for slot, steps in self._options(point).items()
+        }
+
+    def _shown(self, slot: _Slot, step: int, point: int) -> tuple[Node | None, bool]:
+        inode = self._value_at(slot, step)
+        return (None, True) if inode is None else (self._files[inode], self._has_bytes(inode, point))
+
     # --- compiling ---------------------------------------------------------------------------------------------------
 
     def _place(self, path: str, node: Node) -> None:
@@ -275,7 +286,9 @@ class LossyDisk:
         seen = {inode for slot, inode in unflushed.items() if slot not in self._inert}
         inert, loose = set(unflushed.values()) - seen, sorted(seen)
         lost = ", ".join(
-            f"{self._paths[slot]}@{step}" for slot, step in chosen.items() if step != options.get(slot, [step])[-1]
+            f"{self._paths[slot]}@{step}"
+            for slot, step in chosen.items()
+            if step != options.get(slot, [step])[-1] and slot not in self._inert
         )
         together = [(kind,) * len(loose) for kind in kinds]
         for cuts in itertools.product(kinds, repeat=len(loose)) if len(loose) <= _LOOSE_MAX else together:

@@ -16,15 +16,18 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, TypeAlias
 
+from faults.campaign import LOSSY, Place
 from faults.disk import LossyDisk, NotExpressibleError
 from faults.recording import Recording, Verb
+from faults.tree import digest_of_tree
 from faults.view import is_inert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from faults.campaign import Stage
-    from faults.recording import Asked
+    from faults.campaign import SecondLife, Stage
+    from faults.disk import State
+    from faults.recording import Asked, Mark
 
 Alter: TypeAlias = "Callable[[Recording], Recording]"
 
@@ -85,7 +88,10 @@ def _without_flush(mutant: Mutant, asked: Iterable[Asked]) -> Iterator[Asked]:
             yield each
         elif mutant.kind == DROP_BYTES and each.verb is Verb.STAGE:
             yield dataclasses.replace(each, is_flushed=False)
-        elif mutant.kind != DROP_NAMES or each.verb is not Verb.SYNC:
+        elif mutant.kind == DROP_NAMES and each.verb is Verb.SYNC:
+            # It stays as a verb without an effect, so that moments of both runs compare.
+            yield dataclasses.replace(each, is_done=False)
+        else:
             yield each
 
 
@@ -143,29 +149,73 @@ def _swapped(label: str, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
 # --- trying ----------------------------------------------------------------------------------------------------------
 
 
-def try_mutant(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 400) -> Verdict:
+def try_mutant(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 200) -> Verdict:
     """Look for a scenario that kills a mutant; at most so many new states of each are judged."""
     judged, fits = 0, False
     for stage in stages:
-        recording = altered(mutant, stage.recording)
-        if recording is None:
-            continue
-        try:
-            disk = LossyDisk(recording, is_inert=is_inert)
-        except NotExpressibleError:
+        disk = _compiled(mutant, stage.recording)
+        if disk is None:
             continue
         fits = True
-        killed = next(iter(disk.restless()), "")
-        if killed:
-            return Verdict(mutant, f"{stage.scenario.name}: at rest {killed} is not durable", judged)
-        for place, state, said in stage.new_states(disk, _first_difference(stage.recording, recording), states_max):
+        restless = disk.restless()
+        if restless:
+            return Verdict(mutant, f"{stage.scenario.name}: at rest {restless[0]} may be lost", judged)
+        for place, state in itertools.islice(_new_states(stage, stage.disk, disk), states_max):
             judged += 1
-            violation = stage.judge(place, state, said)
+            violation = stage.judge(place, state, stage.said(place.point, disk))
             if violation is not None:
                 return Verdict(mutant, f"{place}: {violation.breaches[0]}", judged)
     return Verdict(mutant, "", judged, fits)
 
 
-def _first_difference(healthy: Recording, other: Recording) -> int:
-    pairs = enumerate(zip(healthy.asked, other.asked, strict=False))
-    return next((at for at, (one, two) in pairs if one != two), min(len(healthy.asked), len(other.asked)))
+def try_second_lives(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 40) -> Verdict:
+    """Look for a second life that kills a dropped flush: one that should have flushed what a dead process had not."""
+    judged = 0
+    for stage in stages:
+        for life in stage.second_lives():
+            healthy = LossyDisk(life.recording, is_inert=is_inert)
+            disk = _compiled(mutant, life.recording) if _is_needed(mutant, life, healthy) else None
+            if disk is None:
+                continue
+            for place, state in itertools.islice(_new_states(stage, healthy, disk, life.point + 1), states_max):
+                judged += 1
+                violations = stage.judge_second(life, place, state, stage.said(place.point, disk))
+                if violations:
+                    return Verdict(mutant, f"{violations[0].place}: {violations[0].breaches[0]}", judged)
+    return Verdict(mutant, "", judged)
+
+
+def _compiled(mutant: Mutant, recording: Recording) -> LossyDisk | None:
+    """Return the disk of an altered recording, or None where the bug has no place or is not possible."""
+    asked = altered(mutant, recording)
+    try:
+        return None if asked is None else LossyDisk(asked, is_inert=is_inert)
+    except NotExpressibleError:
+        return None
+
+
+def _is_needed(mutant: Mutant, life: SecondLife, disk: LossyDisk) -> bool:
+    """Tell whether a flush of the second life settles a name that the first one had left."""
+    left = set(disk.unsettled(life.point))
+    steps = [
+        step
+        for step, each in enumerate(life.recording.asked)
+        if step >= life.point and each.verb is Verb.SYNC and each.chain == mutant.where
+    ]
+    return any(left.intersection(disk.unsettled(step)) - set(disk.unsettled(step + 1)) for step in steps)
+
+
+def _new_states(stage: Stage, healthy: LossyDisk, disk: LossyDisk, first: int = 0) -> Iterator[tuple[Place, State]]:
+    """Yield the states that the altered run may leave at a moment at which the healthy one may not."""
+    met: set[tuple[str, tuple[Mark, ...]]] = set()
+    for point in disk.points[first:]:
+        is_alike = healthy.said(point) == disk.said(point)
+        if is_alike and healthy.shape(point) == disk.shape(point):
+            continue
+        for model in LOSSY:
+            known = {digest_of_tree(state.tree, is_inert) for state in healthy.of(model, point)} if is_alike else set()
+            for number, state in enumerate(disk.of(model, point)):
+                key = (digest_of_tree(state.tree, is_inert), disk.said(point))
+                if key[0] not in known and key not in met and key not in stage.healthy():
+                    met.add(key)
+                    yield Place(stage.scenario.name, model, point, number), state

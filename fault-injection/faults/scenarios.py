@@ -73,9 +73,9 @@ def _review_thrice(world: World) -> None:
     world.review()
 
 
-def _one(name: str, *replies: Reply, run: Run = _review, prepare: Run | None = None) -> Scenario:
+def _one(name: str, *replies: Reply, run: Run = _review, prepare: Run | None = None, again: Run = _review) -> Scenario:
     """Return the story of one job whose attempts meet these replies."""
-    return Scenario(name, {"alpha": replies}, _queued("alpha") if prepare is None else prepare, run)
+    return Scenario(name, {"alpha": replies}, _queued("alpha") if prepare is None else prepare, run, again)
 
 
 _ALPHA: Final = Says(("Alpha is remembered.",))
@@ -85,6 +85,14 @@ def _from_pi_to_pi(world: World) -> None:
     world.enqueue(world.job("alpha"))
     world.rest()
     world.open().review_once()
+
+
+def _hand_over_again(world: World) -> None:
+    """Let Pi and the worker begin once more, as if they had never been told how the first time ended."""
+    job = world.job("alpha")
+    if all(entry.text != "Alpha is remembered." for entry in job.branch.entries):
+        world.enqueue(job)
+    world.review()
 
 
 def _enqueue_twice_and_otherwise(world: World) -> None:
@@ -180,7 +188,6 @@ def _hold_and_release(world: World) -> None:
 
 def _cancel_waiting(world: World) -> None:
     job = world.job("alpha")
-    world.tell(Mark("cancelling", job.id))
     cancel_job(world.shop, job.id)
     world.tell(Mark("over", job.id))
 
@@ -188,7 +195,6 @@ def _cancel_waiting(world: World) -> None:
 def _cancel_held(world: World) -> None:
     shop, job = world.shop, world.job("alpha")
     shop.stores.spool.hold(job.id)
-    world.tell(Mark("cancelling", job.id))
     cancel_job(shop, job.id)
     world.tell(Mark("over", job.id))
 
@@ -279,7 +285,7 @@ _TERMINAL: Final = Fails("invalid_request", Class.TERMINAL)
 _PI_WRITES: Final = ("Pi wrote a first note.", "Pi wrote a second note.", "Pi wrote a third note.")
 
 _ALL: Final = (
-    _one("applied", _ALPHA, prepare=_memory, run=_from_pi_to_pi),
+    _one("applied", _ALPHA, prepare=_memory, run=_from_pi_to_pi, again=_hand_over_again),
     _one("noop", Says()),
     _one("rejected", Says(), prepare=_another_worker_decided),
     _one("rebased", Says(("Alpha is remembered.",), meanwhile=_PI_WRITES[:1])),
