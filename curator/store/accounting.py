@@ -13,6 +13,7 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Final, assert_never
 
+from curator.durable.ages import ages_in
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish, replace
 from curator.durable.read import list_names, read_bounded, stamp_of
@@ -42,7 +43,7 @@ from curator.model.attempt import (
     decode_attempt,
 )
 from curator.model.digest import MalformedJsonError, compact, parse
-from curator.model.ids import ATTEMPT_ID_PATTERN, DAY_PATTERN, SAFE_ID_PATTERN, AttemptId, Day
+from curator.model.ids import ATTEMPT_ID_PATTERN, DAY_PATTERN, SAFE_ID_PATTERN, AttemptId, Day, JobId
 from curator.model.limits import (
     DAY_BYTES_MAX,
     DIRECTORY_NAMES_MAX,
@@ -51,9 +52,10 @@ from curator.model.limits import (
 )
 from curator.model.outcome import Provenance, nanousd
 from curator.model.record import Violation
+from curator.model.times import day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from curator.durable.layout import Layout
@@ -74,6 +76,8 @@ _COMMON: Final = (
 )
 _SENT: Final = ("dispatchedAt", "requestDigest", "model", "api")
 _API_CHARS_MAX: Final = 128
+_BATCH: Final = 64
+"""Identities that go under one lock."""
 _DAYS_KEPT: Final = 2
 """Days held in memory: today, and the one that attempts in flight over midnight belong to."""
 
@@ -184,6 +188,51 @@ class AccountingStore:
         names = list_names(self._layout.identities, DIRECTORY_NAMES_MAX)
         return tuple(AttemptId(name) for name in names if ATTEMPT_ID_PATTERN.fullmatch(name))
 
+    def retire_day(self, day: Day, before_ms: int, is_needed: Callable[[frozenset[JobId]], bool]) -> bool:
+        """Remove a day that was last written before a moment, if all of it is settled or closed; tell whether it went.
+
+        `is_needed` is asked about the jobs in it, before the lock is taken.
+        """
+        path = self._layout.days / day
+        look = self.look(day)
+        if look.stamp is None or look.stamp.mtime_ns // 1_000_000 >= before_ms or not _is_closed(look.file):
+            return False
+        if is_needed(frozenset(each.job_id for each in _attempts_in(look.file) if each.job_id is not None)):
+            return False
+        with self._domain.hold():
+            if stamp_of(path) != look.stamp:
+                return False
+            self._volume.unlink(path)
+        self._volume.sync_directory(path.parent)
+        for known in (self._looks, self._acknowledged, self.pace.said):
+            known.pop(day, None)
+        return True
+
+    def retire_identities(self, today: Day, most: int) -> int:
+        """Remove identities of days before today whose file is gone, at most so many; return how many (interop.md 16.10).
+
+        One whose time says that it is of a day that still stands is not read.
+        """
+        standing = {*self.days(), today}
+        aged = [each for each in ages_in(self._layout.identities) if ATTEMPT_ID_PATTERN.fullmatch(each.name)]
+        loose = (
+            AttemptId(each.name) for each in aged if (day := day_of(each.mtime_ms)) < today and day not in standing
+        )
+        over: list[Identity] = []
+        for attempt_id in loose:
+            identity = self.identity(attempt_id)
+            if identity is not None and identity.day < today and identity.day not in standing:
+                over.append(identity)
+            if len(over) >= most:
+                break
+        for first in range(0, len(over), _BATCH):
+            with self._domain.hold():
+                for identity in over[first : first + _BATCH]:
+                    if stamp_of(self._layout.days / identity.day) is None:
+                        self._volume.unlink(self._layout.identities / identity.id)
+            self._volume.sync_directory(self._layout.identities)
+        return len(over)
+
     def legacy_budget(self) -> LegacyBudget | None:
         """Return the aggregate of a release older than the accounting."""
         return read_record(self._layout.legacy_budget, LegacyBudget, LEGACY_BUDGET_BYTES_MAX)
@@ -212,6 +261,14 @@ class AccountingStore:
         for oldest in sorted(self._looks)[:-_DAYS_KEPT]:
             self._looks.pop(oldest, None)
         return look
+
+
+def _attempts_in(file: DayFile) -> Iterator[DayAttempt]:
+    return (attempt for attempts in file.providers.values() for attempt in attempts)
+
+
+def _is_closed(file: DayFile) -> bool:
+    return all(isinstance(attempt, DaySettled | DayCancelled) for attempt in _attempts_in(file))
 
 
 def carried(carry: LegacyCarry) -> DayCarry:

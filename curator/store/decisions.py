@@ -9,22 +9,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.ages import ages_in, folders_in, newest_in
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import check_directory, ensure_directory
 from curator.durable.read import list_names, prove_free, stamp_of
 from curator.durable.records import publish_canonical, read_record
-from curator.errors import InvalidRecordError
+from curator.durable.retire import retire_file, retire_folder
+from curator.errors import BusyError, InvalidRecordError
 from curator.model.decision import Decision, Evidence, ProviderResult
-from curator.model.ids import AttemptId
+from curator.model.ids import JOB_ID_PATTERN, AttemptId, JobId
 from curator.model.limits import CHECKPOINT_BYTES_MAX, DIRECTORY_NAMES_MAX, JOB_ROOM_BYTES, JOURNAL_BYTES_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
-    from curator.model.ids import JobId
 
+_DECISION: Final = re.compile(r"review_[0-9a-f]{40}\.json")
 _RESULT: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.json")
 
 
@@ -109,6 +112,56 @@ class DecisionStore:
         """Return where an attempt's quotes stand, while that is kept."""
         path = self._layout.evidence / job_id / f"{attempt_id}.json"
         return read_record(path, Evidence, JOURNAL_BYTES_MAX, private=True)
+
+    # Retention.
+
+    def ages(self) -> Mapping[JobId, int]:
+        """Return when each decision was written, in UTC milliseconds."""
+        aged = ages_in(self._layout.decisions)
+        return {
+            JobId(each.name.removesuffix(".json")): each.mtime_ms for each in aged if _DECISION.fullmatch(each.name)
+        }
+
+    def jobs(self) -> frozenset[JobId]:
+        """Return the jobs that have a folder of results or of spans, empty or not."""
+        names = (*folders_in(self._layout.results), *folders_in(self._layout.evidence))
+        return frozenset(JobId(name) for name in names if JOB_ID_PATTERN.fullmatch(name))
+
+    def newest(self, job_id: JobId) -> int:
+        """Return when a job's newest result or span was written; 0 where none stands."""
+        folders = (self._layout.results / job_id, self._layout.evidence / job_id)
+        return max(newest_in(folder) or 0 for folder in folders)
+
+    def stands(self, job_id: JobId) -> bool:
+        """Tell whether anything of a job stands here, without reading it."""
+        layout = self._layout
+        return any(stamp_of(path) is not None for path in (layout.decision(job_id), layout.results / job_id))
+
+    def forget(self, job_ids: Iterable[JobId], before_ms: int) -> Mapping[JobId, BusyError]:
+        """Remove what was written of jobs before a moment, and their folders; durable when it returns.
+
+        A decision goes before its result, and a result before its spans, each flushed: at no moment does one stand
+        without what it is made of. Returns the jobs whose lock somebody holds; they are as good the next time.
+        """
+        layout, busy = self._layout, dict[JobId, BusyError]()
+        ensure_directory(self._volume, layout.decision_locks)
+        jobs = list(job_ids)
+        steps: tuple[tuple[Path, Callable[[JobId], bool]], ...] = (
+            (layout.decisions, lambda job_id: retire_file(self._volume, layout.decision(job_id), before_ms)),
+            (layout.results, lambda job_id: retire_folder(self._volume, layout.results / job_id, before_ms)),
+            (layout.evidence, lambda job_id: retire_folder(self._volume, layout.evidence / job_id, before_ms)),
+        )
+        for folder, retire in steps if jobs else ():
+            for job_id in [each for each in jobs if each not in busy]:
+                try:
+                    with protocol_domain("decision", layout.decision_lock(job_id)).hold():
+                        retire(job_id)
+                except BusyError as error:
+                    busy[job_id] = error
+            # Also where a dead writer removed it: until its going is durable, what it is made of must stay.
+            if stamp_of(folder) is not None:
+                self._flush(folder)
+        return busy
 
     def _read_result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
         path = self._layout.result(job_id, attempt_id)

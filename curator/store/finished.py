@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curator.durable.publish import ensure_directory
+from curator.durable.read import stamp_of
 from curator.durable.records import publish_first, read_record
 from curator.errors import ConflictError, InvalidRecordError
 from curator.model.closing import Closing
 from curator.model.limits import CLOSING_BYTES_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from curator.durable.layout import Layout
@@ -47,6 +49,18 @@ class FinishedStore:
         standing = publish_first(self._volume, path, closing, lambda: self.find(closing.job_id))
         if standing.job_digest != closing.job_digest:
             raise ConflictError(path, "is the closing record of another job")
+        return standing
+
+    def stands(self, job_id: JobId) -> bool:
+        """Tell whether a job's closing record stands, without reading it."""
+        return stamp_of(self._path(job_id)) is not None
+
+    def make_sure(self, job_ids: Iterable[JobId]) -> frozenset[JobId]:
+        """Return those of the jobs whose closing record stands, durable: what it stands for may go now."""
+        standing = frozenset(job_id for job_id in job_ids if self.stands(job_id))
+        for folder in sorted({self._path(job_id).parent for job_id in standing}):
+            # Its writer may have died between its link and its flush.
+            self._volume.sync_directory(folder)
         return standing
 
     def _path(self, job_id: JobId) -> Path:

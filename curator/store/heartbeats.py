@@ -11,16 +11,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.ages import ages_in
 from curator.durable.publish import ensure_directory, replace, replace_lazily
 from curator.durable.read import list_names
 from curator.durable.records import read_record
+from curator.durable.retire import retire_file
 from curator.errors import InvalidRecordError, StorageError
 from curator.model.digest import pretty
 from curator.model.heartbeat import RuntimeBeat, WorkerBeat
 from curator.model.ids import file_key
-from curator.model.limits import DIRECTORY_NAMES_MAX, RUNTIMES_MAX, WORKER_BYTES_MAX
+from curator.model.limits import DIRECTORY_NAMES_MAX, RUNTIME_BYTES_MAX, RUNTIMES_MAX, WORKER_BYTES_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from curator.durable.layout import Layout
@@ -57,6 +60,19 @@ class HeartbeatStore:
         found = [beat for name in names[:RUNTIMES_MAX] if (beat := _read(folder / name)) is not None]
         return tuple(sorted(found, key=lambda beat: beat.updated_at, reverse=True))
 
+    def forget(self, before_ms: int, is_over: Callable[[WorkerBeat | RuntimeBeat], bool]) -> None:
+        """Remove beats that were written before a moment and are over; one that cannot be read, or is empty, stays."""
+        for folder, read in ((self._layout.workers, _read), (self._layout.runtimes, _read_runtime)):
+            old = [each.name for each in ages_in(folder) if each.mtime_ms < before_ms and _NAME.fullmatch(each.name)]
+            gone = False
+            for name in sorted(old):
+                beat = read(folder / name)
+                if beat is not None and is_over(beat):
+                    # Its process may have come back meanwhile, under the same name.
+                    gone = retire_file(self._volume, folder / name, before_ms) or gone
+            if gone:
+                self._volume.sync_directory(folder)
+
 
 def _read(path: Path) -> WorkerBeat | None:
     try:
@@ -64,3 +80,11 @@ def _read(path: Path) -> WorkerBeat | None:
     except (InvalidRecordError, StorageError):
         return None
     return beat if beat is not None and file_key(beat.worker_id) == path.stem else None
+
+
+def _read_runtime(path: Path) -> RuntimeBeat | None:
+    try:
+        beat = read_record(path, RuntimeBeat, RUNTIME_BYTES_MAX)
+    except (InvalidRecordError, StorageError):
+        return None
+    return beat if beat is not None and beat.runtime_id == path.stem else None

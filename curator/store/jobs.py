@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curator.durable.ages import ages_in
 from curator.durable.publish import ensure_directory
 from curator.durable.records import publish_first, read_record
+from curator.durable.retire import retire_file
 from curator.errors import ConflictError, InvalidRecordError
+from curator.model.ids import JOB_ID_PATTERN, JobId
 from curator.model.job import Acceptance
 from curator.model.limits import IDENTITY_BYTES_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
-    from curator.model.ids import JobId
 
 
 class JobStore:
@@ -45,6 +48,18 @@ class JobStore:
         if standing.job_digest != acceptance.job_digest:
             raise ConflictError(path, "is the acceptance of another job")
         return standing
+
+    def aged(self, before_ms: int) -> tuple[JobId, ...]:
+        """Return the jobs whose acceptance was written before a moment."""
+        names = (aged.name for aged in ages_in(self._folder) if aged.mtime_ms < before_ms)
+        stems = (name.removesuffix(".json") for name in names if name.endswith(".json"))
+        return tuple(sorted(JobId(stem) for stem in stems if JOB_ID_PATTERN.fullmatch(stem)))
+
+    def forget(self, job_ids: Iterable[JobId], before_ms: int) -> None:
+        """Remove acceptances that were written before a moment; durable when it returns."""
+        gone = [retire_file(self._volume, self._path(job_id), before_ms) for job_id in job_ids]
+        if any(gone):
+            self._volume.sync_directory(self._folder)
 
     def _path(self, job_id: JobId) -> Path:
         return self._folder / f"{job_id}.json"

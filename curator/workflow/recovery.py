@@ -41,10 +41,10 @@ def recover(shop: Shop) -> None:
     for running in found.over:
         over = shop.stores.spool.outcome(running.job.id)
         if over is not None:
-            _apart(f"job {running.job.id}", partial(close_over, running.job, over.outcome, shop), shop)
-    _apart("accounting", partial(_close_attempts, shop), shop)
+            apart(f"job {running.job.id}", partial(close_over, running.job, over.outcome, shop), shop)
+    apart("accounting", partial(_close_attempts, shop), shop)
     for key in project_keys(shop):
-        _apart(f"project {key}", partial(recover_project, key, shop), shop)
+        apart(f"project {key}", partial(recover_project, key, shop), shop)
     swept = sum(sweep(shop.volume, folder, shop.clock.now()) for folder in _swept_folders(shop))
     if swept:
         shop.listener.tell(Recovered("staged leftovers", swept))
@@ -72,7 +72,7 @@ def recover_project(key: ProjectKey, shop: Shop) -> None:
         _finish_admissions(key, authority, shop)
     mailbox = shop.mailbox(key)
     for job_id in mailbox.pending_ids():
-        _apart(f"feedback of {job_id}", partial(_answer_late, key, job_id, shop), shop)
+        apart(f"feedback of {job_id}", partial(_answer_late, key, job_id, shop), shop)
 
 
 def project_keys(shop: Shop) -> tuple[ProjectKey, ...]:
@@ -86,9 +86,9 @@ def _finish_admissions(key: ProjectKey, authority: Literal["external", "shadow"]
     if memory.is_at_rest():
         return
     # Rolled forward first, so that one stuck change keeps nobody else from being finished.
-    _apart(f"project {key}", memory.roll_pending, shop)
+    apart(f"project {key}", memory.roll_pending, shop)
     for job_id in memory.pending():
-        _apart(f"job {job_id}", partial(_finish_admission, job_id, memory, authority, shop), shop)
+        apart(f"job {job_id}", partial(_finish_admission, job_id, memory, authority, shop), shop)
 
 
 def _finish_admission(
@@ -131,7 +131,7 @@ def _swept_folders(shop: Shop) -> tuple[Path, ...]:
     return (layout.queued, layout.running, layout.outcomes, layout.dead_letter, layout.decisions)
 
 
-def _apart(subject: str, step: Callable[[], object], shop: Shop) -> None:
+def apart(subject: str, step: Callable[[], object], shop: Shop) -> None:
     """Do one step so that its expected failure costs that one subject. A failing disk concerns everybody."""
     try:
         step()
