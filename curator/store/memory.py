@@ -17,7 +17,7 @@ from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish, remove, replace
 from curator.durable.read import list_names, read_bounded
 from curator.durable.records import publish_canonical, read_as, read_record
-from curator.errors import ConflictError, InvalidRecordError, UnmatchedStateError
+from curator.errors import ConflictError, InvalidRecordError, RefusedError, UnmatchedStateError
 from curator.machine.admission import Place, RevisionSeen, Seen, Step, next_step
 from curator.model.admission import Completion, Intent, Receipt, Tombstone, completion_of, tombstone_of
 from curator.model.digest import pretty
@@ -113,6 +113,10 @@ class ProjectStore:
         names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
         return not any(_INTENT.fullmatch(name) or _COMPLETION.fullmatch(name) for name in names)
 
+    def sight(self, job_id: JobId) -> Seen:
+        """Return how a job's admission stands, for whoever asks."""
+        return self._see(job_id)
+
     # Under the project's lock.
 
     def initialise(self, project: Project) -> None:
@@ -191,6 +195,20 @@ class ProjectStore:
                 self._roll(job_id)
         return self.pending()
 
+    def give_up(self, job_id: JobId, move: Callable[[Path], None], *, is_undecided: bool = False) -> None:
+        """Have a begun change that nothing can finish moved away: the intent first, as at its retirement.
+
+        `is_undecided` says that its decision is gone, so that its receipt can never be made. Raises `RefusedError` for
+        one that goes on by itself, and `InvalidRecordError` where memory itself is damaged: that is to be mended first.
+        """
+        with self._domain.hold():
+            if self._can_go_on(job_id, is_undecided=is_undecided):
+                raise RefusedError(
+                    f"{self.layout.intent(job_id)}: this change can be finished, and the next run does it"
+                )
+            move(self.layout.intent(job_id))
+            move(self.layout.completion(job_id))
+
     def undo(self, name: BranchName, invert: Callable[[Branch, tuple[Revision, ...]], tuple[Branch, Undo]]) -> Branch:
         """Take a review back: `invert` makes the new branch and the undo revision, or raises why it cannot."""
         with self._domain.hold():
@@ -205,6 +223,17 @@ class ProjectStore:
             return after
 
     # The table, step by step; the lock is held.
+
+    def _can_go_on(self, job_id: JobId, *, is_undecided: bool) -> bool:
+        try:
+            step = next_step(self._see(job_id))
+        except ConflictError:
+            return False
+        except InvalidRecordError as error:
+            if error.path.parent != self.layout.admissions:
+                raise
+            return False
+        return step is not None and not (is_undecided and step is Step.RECEIPT)
 
     def _roll_pending(self, name: BranchName | None) -> None:
         """Roll all forward; raise why one cannot be, if it may be about to change the branch `name` (None: any)."""

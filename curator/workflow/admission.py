@@ -21,6 +21,7 @@ from curator.model.memory import Branch, Review, branch_digest, changes_between
 from curator.model.times import iso
 from curator.workflow.base import find_base
 from curator.workflow.history import attempts_of, base_digest_of
+from curator.workflow.stuck import was_given_up
 
 if TYPE_CHECKING:
     from curator.model.admission import Receipt, Tombstone
@@ -67,7 +68,8 @@ def _freeze(decision: Decision, base: Digest, branch: Branch, sequence: int, sho
         job=job,
         operations=outcome.operations,
         branch=branch,
-        is_at_base=branch_digest(branch) == base,
+        # One that was begun once and given up is never begun anew: its revision may be history already.
+        is_at_base=branch_digest(branch) == base and not was_given_up(job.id, shop),
         evidence=evidence,
         require_evidence=shop.settings.evidence == "require",
         now=now,
