@@ -15,6 +15,7 @@ import typer
 from curator import __version__
 from curator.cli import (
     authority,
+    backup,
     config,
     demo,
     enqueue,
@@ -55,7 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for group in (review, enqueue, status, release, demo, verify):
+for group in (review, enqueue, status, release, demo, verify, backup):
     group.register(app)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(memory.app, name="memory")

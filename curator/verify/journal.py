@@ -193,18 +193,25 @@ def _rest(tree: Tree, path: Path, steps: Steps) -> Iterator[Finding]:
         running = tree.find(tree.layout.running / f"{job_id}.json", RUNNING, RUNNING_BYTES_MAX)
         if running is None or running["leaseToken"] != last["leaseToken"]:
             yield pending(path, "is open, and no claim of it lives: the next start closes it")
-    yield from _base(tree, path, last, job_id)
     result = tree.find(tree.layout.results / job_id / f"{text_of(last, 'id')}.json", RESULT, CHECKPOINT_BYTES_MAX)
+    yield from _base(tree, path, last, result is not None)
     if result is not None:
         yield from _compare(path, last, state, result)
 
 
-def _base(tree: Tree, path: Path, last: Fields, job_id: str) -> Iterator[Finding]:
-    base = last.get("baseBranchDigest")
+def _base(tree: Tree, path: Path, last: Fields, has_result: bool) -> Iterator[Finding]:  # noqa: FBT001 - a fact
+    """Look for the base of an attempt that may still be elected: one with a result, or that of the running claim.
+
+    Others may come from a journal that outlived its jobs' records: after a restore it knows more than they do.
+    """
+    base, job_id = last.get("baseBranchDigest"), text_of(last, "jobId")
     job = live_job(tree, job_id)
     if base is None or job is None or job["digest"] != last["jobDigest"] or is_over(tree, job_id):
         return
-    if base != job["baseBranchDigest"] and not tree.stands(tree.layout.bases / job_id / f"{base}.json"):
+    running = tree.find(tree.layout.running / f"{job_id}.json", RUNNING, RUNNING_BYTES_MAX)
+    is_claimed = running is not None and running["leaseToken"] == last["leaseToken"]
+    is_kept = base == job["baseBranchDigest"] or tree.stands(tree.layout.bases / job_id / f"{base}.json")
+    if (has_result or is_claimed) and not is_kept:
         yield error(path, "names a base that is not there")
 
 
