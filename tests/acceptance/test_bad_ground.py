@@ -1,5 +1,6 @@
 """A bad configuration, a reviewer that cannot be asked and a disk that refuses: named with path, fact and remedy."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -8,7 +9,10 @@ from typing import Final
 
 import pytest
 
+from curator.durable.volume import Volume
+from curator.errors import StorageError
 from curator.model.digest import Json
+from curator.model.feedback import Pending
 from tests.acceptance.processes import Place
 from tests.cli.commands import CURATOR, Ran, assert_refused, environ_of
 from tests.kit import HandClock, ScriptedReviewer, World, adding
@@ -80,8 +84,8 @@ def test_a_reviewer_that_cannot_be_asked_blocks_all_jobs_and_costs_none(
 
     ran = place.review()
 
-    assert ran.status == 0
-    assert f"({code})" in ran.out
+    assert ran.status == 78
+    assert f"2 wait for configuration ({code})" in ran.out
     assert fact in ran.err
     assert "jobs wait until then" in ran.err
     assert [place.ending(job) for job in jobs] == ["queued", "queued"]
@@ -171,3 +175,51 @@ def test_a_disk_that_may_only_be_read_is_named(crowded: Place) -> None:
     ran = on_a_disk(crowded, "mount -o remount,ro .")
 
     assert_refused(ran, 74, crowded.layout.agent, "Read-only file system")
+
+
+class RefusingVolume(Volume):
+    """A disk that refuses whatever is written below one folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
+        if self._folder in path.parts:
+            raise StorageError(path, OSError(errno.EIO, os.strerror(errno.EIO)))
+        return super().stage(path, data, hidden=hidden, flush=flush)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "attempts",
+        "provider-results",
+        "proposal-decisions",
+        "review-admissions",
+        "branches",
+        "revisions",
+        "ready",
+        "commit-receipts",
+        "retired",
+        "outcomes",
+        "finished",
+    ],
+)
+def test_wherever_the_disk_refuses_the_job_is_finished_later_and_whole(folder: str, tmp_path: Path) -> None:
+    world = World(tmp_path / "agent")
+    world.configure()
+    app = world.open(ScriptedReviewer(adding("Kept."), clock=world.clock))
+    key = world.project(app, tmp_path / "code")
+    job = world.job(app, key, "entry-1")
+    app.shop.mailbox(key).register(Pending(job_id=job.id, job_digest=job.digest))
+    app.shop.stores.spool.enqueue(job)
+    with pytest.raises(StorageError):
+        world.open(ScriptedReviewer(adding("Kept."), clock=world.clock), volume=RefusingVolume(folder)).review_once()
+    world.clock.ms += 600_000
+
+    world.open(ScriptedReviewer(adding("Kept."), clock=world.clock)).review_once()
+
+    place = Place(tmp_path)
+    assert place.ending(job) == "applied"
+    assert place.texts(key) == ["Kept."]
+    assert [(card.status, len(card.changes)) for card in place.cards(key).values()] == [("applied", 1)]

@@ -152,7 +152,9 @@ class Spool(Shelf):
         """Give back whatever claim this worker holds on a job, if it can: else the job returns when its lease ends."""
         with contextlib.suppress(LeaseLostError, InvalidRecordError, BusyError):
             running = self.running_one(job_id)
-            if running is not None and running.worker_id == worker_id:
+            # A job whose outcome stands keeps its running name: by that the next start closes it.
+            is_over = stamp_of(self._path(self.layout.outcomes, job_id)) is not None
+            if running is not None and running.worker_id == worker_id and not is_over:
                 self.defer(Claim(running), available_at)
 
     def publish_outcome(self, claim: Claim, outcome: Outcome) -> None:
