@@ -5,12 +5,15 @@ INVARIANT  Telling never raises into the work that is told: a reader who went aw
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from curator.cli.changes import show_changes
+from curator.cli.job_page import used
 from curator.cli.page import counted, document, dollars, is_terminal, moment, say, short, warn
+from curator.cli.reasons import RAISE, group_lines, limit_said
 from curator.errors import CuratorError
 from curator.model import event
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from curator.model.budget import Amount
     from curator.model.digest import Json
     from curator.model.event import Event
+    from curator.model.ids import JobId
+    from curator.workflow.inspect.waiting import Cause, Reason
 
     _OfJob: TypeAlias = (
         event.Claimed
@@ -93,8 +98,8 @@ def document_of(told: Event) -> dict[str, Json]:  # noqa: C901, PLR0911, PLR0912
         case event.Idle():
             return {"type": "idle"}
         case event.Drained():
-            return {
-                "type": "drained",
+            blocked: dict[str, Json] = {} if told.blocked_by is None else {"blockedBy": told.blocked_by}
+            counts: dict[str, Json] = {
                 "completed": told.completed,
                 "failed": told.failed,
                 "retried": told.retried,
@@ -102,6 +107,7 @@ def document_of(told: Event) -> dict[str, Json]:  # noqa: C901, PLR0911, PLR0912
                 "interrupted": told.interrupted,
                 "left": told.left,
             }
+            return {"type": "drained", **counts, **blocked}
         case _:
             assert_never(told)
 
@@ -113,6 +119,8 @@ class Sentences:
         """Write to stdout; `layout` is where to look up what a job changed."""
         self._layout = layout
         self._is_read = True
+        self._heard: dict[JobId, event.Retrying | event.BudgetExhausted] = {}
+        """Why jobs were put back in this run: what stopped them before a call stands in no file."""
 
     def tell(self, told: Event) -> None:
         """Write an event; once nobody reads any more, keep quiet."""
@@ -138,42 +146,109 @@ class Sentences:
             case event.Completed():
                 self._tell_completed(told)
             case event.Retrying():
-                when = "" if told.available_at is None else f" until {moment(told.available_at)}"
-                say(f"{short(told.job_id)}: waits{when} ({told.code}).")
+                self._heard[told.job_id] = told
+                say(_put_back(told))
             case event.Failed():
                 say(f"{short(told.job_id)}: failed ({told.code}). See `curator jobs show {short(told.job_id)}`.")
             case event.BudgetExhausted():
-                spent = _spent(told.exposure.total)
-                say(f"{short(told.job_id)}: waits for the next UTC day. {told.provider} has used {spent} today.")
+                self._heard[told.job_id] = told
+                spent, limit = _spent(told.exposure.total), limit_said(told.limit, told.limits)
+                say(
+                    f"{short(told.job_id)}: waits for the next UTC day. {told.provider} has used {spent} today, and may "
+                    f"use {limit}. {RAISE}."
+                )
             case event.Recovered():
-                say(f"Recovered {counted(told.count, 'time')}: {told.what}.")
+                what = told.what.removesuffix("s") if told.count == 1 else told.what
+                say(f"Put right what an earlier run left: {told.count:,} {what}.")
             case event.SetAside():
-                again = f"curator jobs release {Path(told.name).name}"
-                warn(f"{told.name} was set aside: {told.reason}. Mend it, then run `{again}`")
+                again = f"`curator jobs release {self._head_of(told.name)}`"
+                warn(f"{told.name} was set aside: {told.reason}. Mend it, then run {again}")
             case event.Stopped():
-                warn(f"{told.subject}: {told.fact}. {told.remedy}")
+                warn(f"{_subject(told.subject)}{told.fact}. {told.remedy}")
             case event.Degraded():
                 warn(f"{told.fact}. {told.remedy}")
             case event.Drained():
-                say(_sum_of(told))
+                self._tell_drained(told)
             case event.Idle():
                 pass
             case _:
                 assert_never(told)
 
     def _tell_completed(self, told: event.Completed) -> None:
-        receipt, usage = told.receipt, told.provenance.usage
-        cost = f"{counted(usage.total_tokens, 'token')}, {dollars(round(usage.cost.total * 1_000_000_000))}"
+        receipt, job = told.receipt, short(told.job_id)
         if receipt is None:
-            say(f"{short(told.job_id)}: was over already.")
-        elif receipt.status == "applied":
-            say(f"{short(told.job_id)}: memory has changed ({cost}).")
+            say(f"{job}: was over already.")
+            return
+        cost = self._cost_of(told)
+        if receipt.status == "applied":
+            is_shadow = self._is_shadow(receipt)
+            has = "would have changed (shadow)" if is_shadow else "has changed"
+            say(f"{job}: memory {has} ({cost}).")
             self._show_changes(receipt)
         elif receipt.status == "noop":
-            say(f"{short(told.job_id)}: nothing new to remember ({cost}).")
+            say(f"{job}: nothing new to remember ({cost}).")
         else:
-            reasons = "; ".join(receipt.messages) or "see `curator jobs show`"
-            say(f"{short(told.job_id)}: {receipt.status}, memory is as it was ({cost}): {reasons}.")
+            reasons = "; ".join(receipt.messages) or f"see `curator jobs show {job}`"
+            say(f"{job}: {receipt.status}, memory is as it was ({cost}): {reasons}.")
+
+    def _cost_of(self, told: event.Completed) -> str:
+        """Return what the elected attempt cost; the journal knows whether that is an estimate."""
+        from curator.workflow.inspect.memory import estimate_of
+
+        usage, provider = told.provenance.usage, told.provenance.provider
+        try:
+            estimate = estimate_of(self._layout, told.job_id, told.provenance)
+        except CuratorError:
+            estimate = None
+        if estimate is not None:
+            return used(provider, estimate.tokens, estimate.cost_nanousd, is_estimated=True)
+        return used(provider, usage.total_tokens, round(usage.cost.total * 1_000_000_000), is_estimated=False)
+
+    def _is_shadow(self, receipt: Receipt) -> bool:
+        from curator.workflow.inspect.memory import authority_of
+
+        try:
+            return authority_of(self._layout, receipt.proposal_id) == "shadow"
+        except CuratorError:
+            return False
+
+    def _head_of(self, path: str) -> str:
+        from curator.workflow.inspect.letters import head_of
+
+        name = Path(path).name
+        try:
+            return head_of(self._layout, name)
+        except CuratorError:
+            return name
+
+    def _tell_drained(self, told: event.Drained) -> None:
+        """Say what was done, and what is left and why."""
+        done = _sum_of(told)
+        try:
+            reasons = self._reasons(told)
+        except CuratorError as error:
+            warn(str(error))
+            reasons = {}
+        if reasons:
+            say(f"{done} {counted(len(reasons), 'job')} left:")
+            for line in group_lines(reasons):
+                say(line)
+        else:
+            say(done + (f" {counted(told.left, 'job')} left; see `curator status`." if told.left else ""))
+
+    def _reasons(self, told: event.Drained) -> dict[JobId, Reason]:
+        """Return what each job that is left waits for; this run knows some of it better than the files."""
+        from curator.durable.clock import SystemClock
+        from curator.workflow.inspect.jobs import open_spool
+        from curator.workflow.inspect.waiting import find_reasons
+
+        reasons = dict(find_reasons(open_spool(self._layout), SystemClock().now()))
+        reasons = {job_id: _known(reason, self._heard.get(job_id), told) for job_id, reason in reasons.items()}
+        budget = next((reason for reason in reasons.values() if reason.cause == "budget"), None)
+        if told.budget_exhausted and budget is not None:
+            # They would be asked under the same limits.
+            return {job_id: budget if each.cause == "turn" else each for job_id, each in reasons.items()}
+        return reasons
 
     def _show_changes(self, receipt: Receipt) -> None:
         from curator.workflow.inspect.memory import branch_path_of, changes_of
@@ -232,6 +307,40 @@ def _spent(amount: Amount) -> str:
     return f"{counted(amount.calls, 'call')}, {counted(amount.tokens, 'token')} and {dollars(amount.cost_nanousd)}"
 
 
+def _known(reason: Reason, heard: event.Retrying | event.BudgetExhausted | None, told: event.Drained) -> Reason:
+    """Return a reason with what this run knows better than the files."""
+    if reason.cause == "turn" and told.blocked_by is not None:
+        return dataclasses.replace(reason, cause="configuration", code=told.blocked_by)
+    if reason.cause == "budget" and isinstance(heard, event.BudgetExhausted):
+        return dataclasses.replace(reason, word=heard.limit)
+    if reason.cause == "unasked" and isinstance(heard, event.Retrying):
+        cause: Cause = "configuration" if heard.code == told.blocked_by else "retry"
+        return dataclasses.replace(reason, cause=cause, code=heard.code)
+    return reason
+
+
+def _subject(subject: str) -> str:
+    """Return whom a complaint is about, where the fact does not say it by itself."""
+    kind, _, name = subject.partition(" ")
+    if not name:
+        return ""
+    return f"{short(name)}: " if kind == "job" else f"{subject}: "
+
+
+def _put_back(told: event.Retrying) -> str:
+    job = short(told.job_id)
+    match told.code:
+        case "interrupted":
+            return f"{job}: given back unfinished, because the run was stopped; the next one takes it up."
+        case "lease_lost":
+            return f"{job}: its lease ran out; it runs again by itself."
+        case "cancelled_before_dispatch":
+            return f"{job}: not sent, because another run closed its attempt; the next one takes it up."
+        case _:
+            when = "" if told.available_at is None else f" until {moment(told.available_at)}"
+            return f"{job}: waits{when} ({told.code}). See `curator jobs show {job}`."
+
+
 def _sum_of(told: event.Drained) -> str:
     parts = (
         (told.completed, "completed"),
@@ -240,6 +349,5 @@ def _sum_of(told: event.Drained) -> str:
         (told.budget_exhausted, "over budget"),
         (told.interrupted, "interrupted"),
     )
-    named = ", ".join(f"{number} {word}" for number, word in parts if number)
-    left = f" {counted(told.left, 'job')} left in the queue; see `curator status`." if told.left else ""
-    return f"Done: {named}.{left}" if named else f"Nothing to review now.{left}"
+    named = ", ".join(f"{number:,} {word}" for number, word in parts if number)
+    return f"Done: {named}." if named else "Nothing to review now."

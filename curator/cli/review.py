@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import typer
 
-from curator.cli.options import AgentDir, AsJson, layout_of
+from curator.cli.options import AgentDir, layout_of
 from curator.cli.page import warn
-from curator.errors import CuratorError, UsageError
+from curator.errors import ConfigError, CuratorError, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from curator.model.ports import Clock
+    from curator.app import App
+    from curator.model.event import Drained
+    from curator.model.ports import Clock, Listener
 
 _INTERRUPTED: Final = 130
 _ECHO_MS: Final = 500
@@ -35,14 +37,19 @@ def review(
     worker_id: Annotated[
         str | None, typer.Option("--worker-id", help="Be known as curator:ID. [default: the host and the process]")
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Tell what happens in JSON lines, for programs; `drained` is the last.")
+    ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Review at most so many jobs.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Sit through short back-offs too.")] = False,
 ) -> int:
-    """Review the jobs that wait, and change memory accordingly."""
+    """Review the jobs that wait, and change memory accordingly.
+
+    Ends with 78 where nobody could be asked for want of configuration, and with 130 where it was interrupted.
+    """
     if not once:
-        fact = "the long-lived service comes with a later release"
-        raise UsageError(fact, remedy="Run `curator review --once`, by hand or from a timer")
+        remedy = "Run `curator review --once`; or `curator service install`, which reviews whatever comes"
+        raise UsageError("review works the queue off once, and wants to be told so", remedy=remedy)
     from curator.durable.clock import SystemClock
 
     stop = SignalStop(SystemClock())
@@ -60,15 +67,27 @@ def _review_once(
 ) -> int:
     from curator.app import open_app
     from curator.cli.listener import JsonLines, sentences_for
+    from curator.workflow.retry import CONFIGURATION_CODES
 
     listener = JsonLines() if as_json else sentences_for(layout_of(agent_dir))
     with stop, contextlib.closing(listener):
         app = open_app(agent_dir, environ=os.environ, worker_id=worker_id, listener=listener, stop=stop)
-        drained = app.review_once(limit=limit, wait=wait)
-        if app.service.mode == "embedded" and as_json:
-            # Nothing was drained, so nobody has said how it ended; a program still waits for its last line.
-            listener.tell(drained)
-    return _INTERRUPTED if stop.is_set() else 0
+        drained = app.review_once(limit=limit, wait=wait) if app.claims_jobs else _leave_to_pi(app, listener)
+    if stop.is_set():
+        return _INTERRUPTED
+    return ConfigError.exit_status if drained.blocked_by in CONFIGURATION_CODES else 0
+
+
+def _leave_to_pi(app: App, listener: Listener) -> Drained:
+    """Claim nothing, and say why; whoever listens waits for the last word all the same."""
+    from curator.model.event import Drained, Stopped
+    from curator.workflow.settings_files import LET_REVIEW
+
+    fact = f"the mode in {app.layout.service_json} is embedded: Pi reviews by itself, and curator claims nothing"
+    listener.tell(Stopped("authority", "embedded", fact, f"{LET_REVIEW} to let curator review"))
+    drained = Drained(0, 0, 0, 0, 0, left=app.shop.stores.spool.counts()[0])
+    listener.tell(drained)
+    return drained
 
 
 class SignalStop:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from curator.cli.job_page import RESULTS
 from curator.cli.options import AgentDir, AsJson, layout_of
 from curator.cli.page import counted, document, dollars, moment, say, short, span
+from curator.cli.reasons import group_lines, reason_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +29,10 @@ def register(app: typer.Typer) -> None:
 
 
 def status(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
-    """Show worker, queue, budget, storage and the last results; changes nothing."""
+    """Show at one look how everything stands.
+
+    Worker, queue, budget, storage and the last results, and first what needs somebody. Changes nothing.
+    """
     from curator.durable.clock import SystemClock
     from curator.workflow.inspect.status import look
 
@@ -51,24 +56,22 @@ def _lines(layout: Layout, found: Status) -> Iterator[str]:
     yield f"mode      {_mode(found)}"
     yield from _worker_lines(found)
     yield f"queue     {_queue(found)}"
-    for line in found.of("running"):
-        yield f"          {short(line.id)} runs since {moment(line.since)}, attempt {line.attempt}"
-    for line in found.of("waiting"):
-        yield f"          {short(line.id)} waits until {moment(line.since)}, attempt {line.attempt}"
-    for name in found.set_aside:
-        yield f"          set aside: {name}"
+    reasons = {line.id: line.waits_for for line in found.jobs if line.waits_for is not None}
+    yield from (f"        {line}" for line in group_lines(reasons))
+    for letter in found.set_aside:
+        yield f"          {letter.short} is set aside: {letter.reason}; see `curator jobs list`"
     for budget in found.budgets:
         yield f"budget    {_budget(budget)}"
     if found.storage is not None:
         promise = "survives power loss" if found.storage.is_power_safe else "survives a crash, but not power loss"
         yield f"storage   {found.storage.kind} at {found.storage.point}: what is accepted {promise}"
     for line in found.of("over")[-_LAST:]:
-        yield f"result    {short(line.id)} {line.result}, {moment(line.since)}"
+        yield f"result    {short(line.id)} {RESULTS.get(line.result or '', line.result)}, {moment(line.since)}"
 
 
 def _mode(found: Status) -> str:
     if found.service is None:
-        return "not configured; run `curator config init`"
+        return "unknown, see above" if found.is_configured else "not configured; run `curator config init`"
     reviewer = found.service.reviewer
     named = "no reviewer" if reviewer is None else f"{reviewer.provider}/{reviewer.model}"
     note = ": Pi reviews by itself, curator claims nothing" if found.service.mode == "embedded" else ""
@@ -123,6 +126,7 @@ def _document(layout: Layout, found: Status) -> Json:
             "isNetwork": ground.is_network,
         }
     waiting: list[Json] = [{"jobId": line.id, "availableAt": line.since} for line in found.of("waiting")]
+    reasons: dict[str, Json] = {line.id: reason_document(line.waits_for) for line in found.jobs if line.waits_for}
     running: list[Json] = [{"jobId": line.id, "claimedAt": line.since} for line in found.of("running")]
     queued = found.of("queued")
     oldest: dict[str, Json] = {} if not queued else {"oldestQueuedAt": queued[0].since}
@@ -136,7 +140,9 @@ def _document(layout: Layout, found: Status) -> Json:
         "stoppedWorkers": sum(not worker.is_here for worker in found.workers),
         "queue": {"queued": len(queued), **oldest, "waiting": waiting, "running": running},
         "held": [line.id for line in found.of("held")],
-        "setAside": list(found.set_aside),
+        "waitsFor": reasons,
+        "setAside": [letter.name for letter in found.set_aside],
+        "setAsideFor": {letter.name: letter.reason for letter in found.set_aside},
         "day": found.day,
         "budgets": [_budget_document(budget) for budget in found.budgets],
         **storage,

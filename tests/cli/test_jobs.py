@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import Home, assert_refused, make_home
+from curator.model.digest import Json
+from tests.cli.commands import Home, assert_refused, environ_of, make_home, run_process
 
 WISH = "From now on, always run the linter before committing."
 
@@ -103,8 +104,8 @@ def test_a_job_that_waits_can_be_hurried(home: Home) -> None:
     job_id = home.enqueue(WISH)
     path = home.layout.queued / f"{job_id}.json"
     record = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(record | {"availableAt": "2999-01-01T00:00:00.000Z"}), "utf-8")
-    assert "waiting until 2999-01-01" in home.run("jobs").out
+    path.write_text(json.dumps(record | {"availableAt": "2999-01-01T00:00:01.000Z"}), "utf-8")
+    assert "waits for its next try at 2999-01-01 00:00:01 UTC" in home.run("jobs").out
     assert "Nothing to review now" in home.run("review", "--once").out
 
     assert home.run("jobs", "retry", job_id, "--json").document["result"] == "hurried"
@@ -117,7 +118,108 @@ def test_a_job_that_is_over_cannot_be_moved(home: Home, word: str) -> None:
     job_id = home.enqueue(WISH)
     home.review()
 
-    assert_refused(home.run("jobs", word, job_id), 66, job_id)
+    ran = home.run("jobs", word, job_id)
+
+    assert_refused(ran, 65, f"{job_id[:15]} is over (applied)", f"curator jobs retry {job_id[:15]}")
+
+
+def test_a_word_that_has_no_meaning_for_a_job_names_those_that_have(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    assert_refused(home.run("jobs", "release", job_id), 65, "is queued", "jobs hold", "jobs cancel")
+
+    home.run("jobs", "hold", job_id)
+
+    assert_refused(home.run("jobs", "retry", job_id), 65, "is held", "jobs release")
+    assert_refused(home.run("jobs", "retry"), 2, "--all")
+    assert_refused(home.run("jobs", "retry", job_id, "--all"), 2, "--all")
+
+
+def test_all_that_wait_for_a_time_can_be_hurried_at_once(home: Home) -> None:
+    jobs = [home.enqueue(WISH), home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")]
+    assert "No job waits for a time" in home.run("jobs", "retry", "--all").out
+    for job_id in jobs:
+        path = home.layout.queued / f"{job_id}.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "availableAt": "2999-01-01T00:00:00.000Z"}))
+
+    told = home.run("jobs", "retry", "--all", "--json").document
+
+    assert told["result"] == "hurried"
+    assert isinstance(told["jobs"], list)
+    assert sorted(map(str, told["jobs"])) == sorted(jobs)
+    assert "2 completed" in home.run("review", "--once").out
+
+
+def test_the_list_shows_the_project_the_session_and_what_can_be_done(home: Home) -> None:
+    over = home.enqueue(WISH)
+    home.review()
+    held = home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
+    home.run("jobs", "hold", held)
+
+    lines = {line[:15]: line for line in home.run("jobs").out.splitlines()}
+    listed = home.run("jobs", "--json").document["jobs"]
+
+    assert lines[held[:15]].endswith("attempt 1, waits for its release [release, cancel]")
+    assert lines[over[:15]].endswith(", attempt 1 [retry]")
+    assert isinstance(listed, list)
+    for each in listed:
+        assert isinstance(each, dict)
+        line = lines[str(each["jobId"])[:15]]
+        assert each["projectRoot"] == str(home.project)
+        assert f"  {home.project.name}, session {str(each['sessionKey'])[:8]}: " in line
+    assert "held    ," not in "".join(lines.values())
+
+
+def test_a_record_that_was_set_aside_is_told_with_its_reason_and_named_by_its_head(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    path = home.layout.queued / f"{job_id}.json"
+    whole = path.read_bytes()
+    path.write_bytes(b"{")
+    home.run("review", "--once")
+    (letter,) = home.layout.dead_letter.glob("*.bad")
+
+    listed, shown = home.run("jobs").out, home.run("jobs", "show", job_id)
+
+    assert f"{job_id[:15]}  set aside: not JSON" in listed
+    assert f"{job_id[:15]} is set aside: not JSON" in home.run("status").out
+    assert_refused(shown, 66, letter, f"curator jobs release {job_id[:15]}")
+    letter.write_bytes(whole)
+    assert "can be read as it stands" in home.run("jobs").out
+    letter.with_name(letter.name.replace("json", "other")).write_bytes(b"{")
+    assert_refused(home.run("jobs", "release", job_id[7:13]), 2, "2 records")
+    assert home.run("jobs", "release", f"{job_id}.json").status == 0
+    assert state(home, job_id) == "queued"
+
+
+def test_a_conflict_says_that_it_cannot_come_back(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    record = json.loads((home.layout.queued / f"{job_id}.json").read_text("utf-8"))
+    letter: dict[str, Json] = {
+        "version": 1,
+        "reason": "digest-conflict",
+        "quarantinedAt": "2026-01-01T00:00:00.000Z",
+        "existingDigest": "0" * 64,
+        "job": record["job"],
+    }
+    (home.layout.dead_letter / f"{job_id}.000000000000.x.json").write_text(json.dumps(letter), "utf-8")
+
+    assert "set aside: another job has its id" in home.run("jobs").out
+
+
+@pytest.mark.parametrize("words", [["jobs", "show"], ["jobs", "retry"], ["jobs", "release"]])
+def test_the_shell_completes_ids(home: Home, words: list[str]) -> None:
+    job_id = home.enqueue(WISH)
+    home.run("jobs", "hold", job_id)
+    line = " ".join(["curator", *words, job_id[:10]])
+    environ = {
+        "PI_CODING_AGENT_DIR": str(home.layout.agent),
+        "_CURATOR_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": "3",
+    }
+
+    ran = run_process(cwd=home.project, environ=environ_of(home.path, **environ))
+
+    assert (ran.status, ran.out.split(), ran.err) == (0, [job_id], "")
 
 
 DAMAGE = (

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from curator.cli.listener import JsonLines, Sentences, document_of
+from curator.cli.page import command
 from curator.durable.layout import Layout
 from curator.model import event
 from curator.model.admission import Receipt
@@ -75,14 +76,22 @@ EVERY: tuple[tuple[event.Event, str, str], ...] = (
     (event.Completed(JOB, 1, PROVENANCE, receipt("applied")), "completed", "memory has changed"),
     (event.Completed(JOB, 1, PROVENANCE, None), "completed", "was over already"),
     (event.Retrying(JOB, 1, "model_timeout", AT), "retry", "waits until 2026-01-01 00:00:00 UTC (model_timeout)"),
-    (event.Retrying(JOB, 1, "interrupted", None), "retry", "waits (interrupted)"),
+    (event.Retrying(JOB, 1, "interrupted", None), "retry", "given back unfinished, because the run was stopped"),
     (event.Failed(JOB, 3, "invalid_proposal"), "failed", "failed (invalid_proposal)"),
-    (event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)), "attempt_budget_exhausted", "6 calls"),
-    (event.Recovered("expired leases", 2), "recovered", "expired leases"),
+    (
+        event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)),
+        "attempt_budget_exhausted",
+        "may use 6 calls a day (maxCallsPerDay in service.json). Raise it there, then run `curator jobs retry --all`.",
+    ),
+    (event.Recovered("expired leases", 2), "recovered", "2 expired leases."),
     (event.SetAside("x.json", "is empty"), "set_aside", "x.json was set aside: is empty"),
-    (event.Stopped("job x", "conflict", "a fact", "A remedy"), "stopped", "job x: a fact. A remedy"),
+    (event.Stopped("job x", "conflict", "a fact", "A remedy"), "stopped", "curator: x: a fact. A remedy"),
+    (event.Stopped("reviewer", "auth_unavailable", "a fact", "A remedy"), "stopped", "curator: a fact. A remedy"),
+    (event.Retrying(JOB, 1, "lease_lost", None), "retry", "its lease ran out; it runs again by itself"),
+    (event.Recovered("expired leases", 1), "recovered", "an earlier run left: 1 expired lease."),
     (event.Degraded("a fact", "A remedy"), "degraded", "a fact. A remedy"),
     (event.Drained(1, 1, 1, 1, 1, 2), "drained", "2 jobs left"),
+    (event.Drained(0, 0, 0, 0, 0, 0, blocked_by="auth_unavailable"), "drained", "Nothing to review now."),
     (event.Drained(0, 0, 0, 0, 0, 0), "drained", "Nothing to review now."),
     (event.Idle(), "idle", ""),
 )
@@ -98,7 +107,7 @@ def test_every_event_has_a_line_and_a_sentence(
     sentence = "".join(capsys.readouterr())
 
     assert line["type"] == kind
-    assert words in sentence
+    assert words in sentence.replace(f"`{command()} ", "`curator ")
     assert sentence.count("\n") <= 2
 
 
@@ -109,6 +118,7 @@ def test_every_kind_of_event_is_tried_above() -> None:
 def test_the_protocol_s_own_fields_are_spelled_as_it_spells_them() -> None:
     over = document_of(event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)))
 
+    assert document_of(event.Drained(0, 0, 1, 0, 0, 1, blocked_by="x"))["blockedBy"] == "x"
     assert document_of(event.Failed(JOB, 3, "x"))["failure"] == {"code": "x", "retryable": False}
     assert document_of(event.Retrying(JOB, 1, "x", None))["failure"] == {"code": "x", "retryable": True}
     assert document_of(event.Completed(JOB, 1, PROVENANCE, None))["provenance"] == PROVENANCE.encode()

@@ -35,7 +35,7 @@ def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
         (["review", "--bogus"], ["--bogus", "curator review --help"]),
         (["review", "--once", "--limit", "0"], ["--limit"]),
         (["review", "--once", "--limit", "many"], ["--limit"]),
-        (["review"], ["later release", "curator review --once"]),
+        (["review"], ["curator service install", "curator review --once"]),
         (["enqueue"], ["--session", "curator enqueue --help"]),
         (["jobs", "show"], ["JOB", "curator jobs show --help"]),
         (["jobs", "bogus"], ["bogus", "curator jobs --help"]),

@@ -90,7 +90,7 @@ def test_a_limit_leaves_the_rest_and_says_so(home: Home) -> None:
     first = home.run("review", "--once", "--limit", "1")
     second = home.run("review", "--once", "--limit", "1", "--json")
 
-    assert "1 job left in the queue" in first.out
+    assert "1 job left:\n  1 waits for the next review.\n" in first.out
     assert second.lines[-1]["left"] == 0
 
 
@@ -101,8 +101,10 @@ def test_in_embedded_mode_nothing_is_claimed(home: Home) -> None:
     plain, lines = home.run("review", "--once"), home.run("review", "--once", "--json")
 
     assert plain.status == lines.status == 0
-    assert "curator config init" in plain.err
+    assert "curator config init --mode external --force" in plain.err
+    assert "1 job left:\n  1 waits for another mode: it is embedded" in plain.out
     assert [line["type"] for line in lines.lines] == ["stopped", "drained"]
+    assert lines.lines[-1]["left"] == 1
     assert len(list(home.layout.queued.glob("*.json"))) == 1
 
 
@@ -114,6 +116,7 @@ def test_in_shadow_mode_memory_stays_and_the_shadow_is_shown(home: Home) -> None
 
     ran = home.run("review", "--once")
 
+    assert "memory would have changed (shadow) (no cost)." in ran.out
     assert "  + Always run the linter before committing." in ran.out
     assert str(home.layout.shadow) in ran.out
     assert branch.read_bytes() == before
@@ -150,7 +153,8 @@ def test_an_unknown_model_puts_the_job_back(home: Home, reviewer: Json, code: st
 
     ran = home.run("review", "--once", "--json")
 
-    assert ran.status == 0
+    assert ran.status == 78
+    assert ran.lines[-1]["blockedBy"] == "model_not_found"
     retry = next(line for line in ran.lines if line["type"] == "retry")
     failure = retry["failure"]
     assert isinstance(failure, dict)

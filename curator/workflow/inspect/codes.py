@@ -57,6 +57,7 @@ MEANINGS: Final[dict[str, Meaning]] = {
     "cancelled_before_dispatch": Meaning(
         "Another run closed the attempt before it was sent", "The next run takes it up"
     ),
+    "needs_a_call": Meaning("Nobody has reviewed the job yet", "The next worker reviews it"),
     "review_error": Meaning("The attempts brought no proposal, and none says why", "`curator jobs retry` begins anew"),
     "cancelled": Meaning("A person ended the job", "`curator jobs retry` reviews it after all"),
     # The files.

@@ -6,10 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from curator.durable.clock import SystemChance, SystemClock
-from curator.durable.read import list_names
+from curator.durable.read import list_names, stamp_of
 from curator.durable.volume import Volume
-from curator.errors import InvalidRecordError, NotFoundError, UsageError
-from curator.model.ids import JOB_ID_PATTERN, Day, JobId
+from curator.errors import CuratorError, InvalidRecordError, NotFoundError, UsageError
+from curator.model.ids import JOB_ID_PATTERN, AttemptId, Day, JobId, ProjectKey, SessionKey
 from curator.model.job import Finished, Queued, Running
 from curator.model.limits import DIRECTORY_NAMES_MAX, SPOOL_NAMES_MAX
 from curator.model.outcome import Failed
@@ -20,18 +20,32 @@ from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.mailbox import Mailbox
 from curator.store.spool import Spool
+from curator.workflow.inspect.letters import read_letters
 from curator.workflow.inspect.memory import Authority, open_store
+from curator.workflow.inspect.waiting import Reason, find_reasons
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curator.durable.layout import Layout
     from curator.model.admission import Receipt
     from curator.model.closing import Closing
-    from curator.model.decision import Decision
+    from curator.model.decision import Decision, ProviderResult
     from curator.model.feedback import Pending
     from curator.model.job import Acceptance, Job
+    from curator.model.outcome import Failure
     from curator.store.attempts import Seen
 
 JobState: TypeAlias = Literal["queued", "waiting", "running", "held", "over"]
+Word: TypeAlias = Literal["hold", "release", "cancel", "retry"]
+WORDS: Final[dict[JobState, tuple[Word, ...]]] = {
+    "queued": ("hold", "cancel"),
+    "waiting": ("retry", "hold", "cancel"),
+    "running": (),
+    "held": ("release", "cancel"),
+    "over": ("retry",),
+}
+"""What a person may do with a job, by its state; retry needs the evidence of one that is over."""
 _PREFIX: Final = "review_"
 _FIRST_DAY: Final = Day("0000-00-00")
 _NAMES_MAX: Final = SPOOL_NAMES_MAX * 2
@@ -46,9 +60,16 @@ class JobLine:
     since: str
     """Queued, claimed or ended at; for a waiting one, when it may be taken."""
     attempt: int
-    project_key: str | None
+    project_key: ProjectKey | None
+    session_key: SessionKey | None
     result: str | None
     """For one that is over: applied, noop, stale, rejected, or the failure's code."""
+    waits_for: Reason | None = None
+    """For one that is not over."""
+    root: str | None = None
+    """The project's folder, where its memory says it."""
+    words: tuple[Word, ...] = ()
+    """What a person may do with it now."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,6 +84,10 @@ class JobView:
     running: Running | None
     acceptance: Acceptance | None
     attempts: tuple[Seen, ...]
+    codes: Mapping[AttemptId, str]
+    """The failure code of each attempt that failed."""
+    failure: Failure | None
+    """The last one."""
     results: int
     decision: Decision | None
     is_admitting: bool
@@ -71,6 +96,9 @@ class JobView:
     closing: Closing | None
     pending: Pending | None
     has_card: bool
+    waits_for: Reason | None
+    root: str | None
+    words: tuple[Word, ...]
 
 
 def open_spool(layout: Layout) -> Spool:
@@ -85,13 +113,19 @@ def list_jobs(layout: Layout, now: int) -> tuple[JobLine, ...]:
     lines += [_queued_line(each.record, iso(each.queued_ms), now) for each in spool.waiting()]
     lines += [_held_line(each) for each in spool.held()]
     lines += [_over_line(each, finished) for each in spool.finished()]
+    reasons = find_reasons(spool, now)
+    roots = {key: _root(layout, key) for line in lines if (key := line.project_key) is not None}
+    whole = [
+        dataclasses.replace(
+            line,
+            waits_for=reasons.get(line.id),
+            root=None if line.project_key is None else roots[line.project_key],
+            words=_words(layout, line.id, line.state),
+        )
+        for line in lines
+    ]
     order: dict[JobState, int] = {"running": 0, "queued": 1, "waiting": 2, "held": 3, "over": 4}
-    return tuple(sorted(lines, key=lambda line: (order[line.state], line.since, line.id)))
-
-
-def set_aside(layout: Layout) -> tuple[str, ...]:
-    """Return the names of the dead letters."""
-    return tuple(name for name in list_names(layout.dead_letter, _NAMES_MAX) if not name.endswith(".tmp"))
+    return tuple(sorted(whole, key=lambda line: (order[line.state], line.since, line.id)))
 
 
 def find_job_id(layout: Layout, prefix: str) -> JobId:
@@ -102,7 +136,7 @@ def find_job_id(layout: Layout, prefix: str) -> JobId:
     digits = prefix.removeprefix(_PREFIX)
     if JOB_ID_PATTERN.fullmatch(_PREFIX + digits):
         return JobId(_PREFIX + digits)
-    found = {stem for stem in _known_ids(layout, digits) if stem.startswith(_PREFIX + digits)}
+    found = known_job_ids(layout, digits)
     if not digits or not found:
         raise NotFoundError(f"no job begins with {prefix!a}")
     if len(found) > 1:
@@ -111,7 +145,7 @@ def find_job_id(layout: Layout, prefix: str) -> JobId:
     return JobId(found.pop())
 
 
-def show_job(layout: Layout, job_id: JobId) -> JobView:
+def show_job(layout: Layout, job_id: JobId, now: int) -> JobView:
     """Return all that may be shown of one job. Raises `NotFoundError` where no trace of it stands."""
     spool, decisions = open_spool(layout), DecisionStore(Volume(), layout)
     queued, held = spool.queued_one(job_id), spool.held_one(job_id)
@@ -129,15 +163,18 @@ def show_job(layout: Layout, job_id: JobId) -> JobView:
     memory = None if key is None else open_store(layout, key, authority)
     mailbox = None if key is None else Mailbox(Volume(), layout.project(key))
     waiting = queued or held
+    state = _state(queued, held, running, now, is_over=outcome is not None or closing is not None)
     return JobView(
         id=job_id,
-        state=_state(queued, held, running, is_over=outcome is not None or closing is not None),
+        state=state,
         job=job,
         next_attempt=None if waiting is None else waiting.next_attempt,
         available_at=None if queued is None else queued.available_at,
         running=running,
         acceptance=acceptance,
         attempts=attempts,
+        codes={each.attempt_id: each.outcome.error.code for each in results if isinstance(each.outcome, Failed)},
+        failure=_last_failure(outcome, results),
         results=len(results),
         decision=decision,
         is_admitting=memory is not None and memory.intent(job_id) is not None,
@@ -146,18 +183,48 @@ def show_job(layout: Layout, job_id: JobId) -> JobView:
         closing=closing,
         pending=None if mailbox is None else mailbox.pending(job_id),
         has_card=mailbox is not None and mailbox.ready(job_id) is not None,
+        waits_for=None if state == "over" else find_reasons(spool, now).get(job_id),
+        root=None if key is None else _root(layout, key),
+        words=() if state is None else _words(layout, job_id, state),
     )
 
 
+def _last_failure(outcome: Finished | None, results: tuple[ProviderResult, ...]) -> Failure | None:
+    """Return the failure that a job is over with, else that of its last attempt; its message is our own words."""
+    if outcome is not None:
+        return outcome.outcome.error if isinstance(outcome.outcome, Failed) else None
+    failed = [each.outcome for each in results if isinstance(each.outcome, Failed)]
+    last = max(failed, key=lambda each: each.completed_at, default=None)
+    return None if last is None else last.error
+
+
+def _root(layout: Layout, key: ProjectKey) -> str | None:
+    try:
+        project = open_store(layout, key).project()
+    except CuratorError:
+        return None
+    return None if project is None else project.root
+
+
+def _words(layout: Layout, job_id: JobId, state: JobState) -> tuple[Word, ...]:
+    """Return what a person may do with a job; a retry needs its evidence."""
+    if state != "over":
+        return WORDS[state]
+    is_kept = stamp_of(layout.decision(job_id)) is not None or stamp_of(layout.results / job_id) is not None
+    return WORDS[state] if is_kept else ()
+
+
 def _not_found(layout: Layout, job_id: JobId) -> NotFoundError:
-    letter = next((name for name in set_aside(layout) if name.startswith(job_id)), None)
+    letter = next((each for each in read_letters(layout) if each.name.startswith(job_id)), None)
     if letter is None:
         return NotFoundError(f"{job_id}: there is no such job under {layout.root}")
-    remedy = f"Mend it there, then run `curator jobs release {letter}`"
-    return NotFoundError(f"{job_id}: was set aside as {layout.dead_letter / letter}", remedy=remedy)
+    fact = f"{job_id}: was set aside as {layout.dead_letter / letter.name} ({letter.reason})"
+    return NotFoundError(fact, remedy=f"Mend it there, then run `curator jobs release {letter.short}`")
 
 
-def _state(queued: Queued | None, held: Queued | None, running: Running | None, *, is_over: bool) -> JobState | None:
+def _state(
+    queued: Queued | None, held: Queued | None, running: Running | None, now: int, *, is_over: bool
+) -> JobState | None:
     if is_over:
         return "over"
     if running is not None:
@@ -166,22 +233,26 @@ def _state(queued: Queued | None, held: Queued | None, running: Running | None, 
         return "held"
     if queued is None:
         return None
-    return "queued" if queued.available_at is None else "waiting"
+    return "waiting" if queued.available_at is not None and ms_of(queued.available_at) > now else "queued"
+
+
+def _line(job: Job, state: JobState, since: str, attempt: int) -> JobLine:
+    return JobLine(job.id, state, since, attempt, job.project_key, job.session_key, None)
 
 
 def _running_line(running: Running) -> JobLine:
-    return JobLine(running.job.id, "running", running.claimed_at, running.attempt, running.job.project_key, None)
+    return _line(running.job, "running", running.claimed_at, running.attempt)
 
 
 def _queued_line(record: Queued, queued_at: str, now: int) -> JobLine:
-    job, attempt, at = record.job, record.next_attempt, record.available_at
+    at = record.available_at
     if at is not None and ms_of(at) > now:
-        return JobLine(job.id, "waiting", at, attempt, job.project_key, None)
-    return JobLine(job.id, "queued", queued_at, attempt, job.project_key, None)
+        return _line(record.job, "waiting", at, record.next_attempt)
+    return _line(record.job, "queued", queued_at, record.next_attempt)
 
 
 def _held_line(record: Queued) -> JobLine:
-    return JobLine(record.job.id, "held", "", record.next_attempt, record.job.project_key, None)
+    return _line(record.job, "held", "", record.next_attempt)
 
 
 def _over_line(finished: Finished, closings: FinishedStore) -> JobLine:
@@ -190,16 +261,17 @@ def _over_line(finished: Finished, closings: FinishedStore) -> JobLine:
         closing = closings.find(outcome.job_id)
     except InvalidRecordError:
         closing = None
-    key = None if closing is None else closing.project_key
+    key, session = (None, None) if closing is None else (closing.project_key, closing.session_key)
     done = "completed" if closing is None else closing.status
     result = outcome.error.code if isinstance(outcome, Failed) else done
-    return JobLine(outcome.job_id, "over", outcome.completed_at, finished.attempt, key, result)
+    return JobLine(outcome.job_id, "over", outcome.completed_at, finished.attempt, key, session, result)
 
 
-def _known_ids(layout: Layout, digits: str) -> set[str]:
+def known_job_ids(layout: Layout, digits: str = "") -> set[str]:
+    """Return the ids of jobs that stand somewhere and begin with these digits, from names alone."""
     folders = [layout.queued, layout.running, layout.held, layout.outcomes, layout.decisions]
     shards = [name for name in list_names(layout.finished, DIRECTORY_NAMES_MAX) if name.startswith(digits[:2])]
     folders += [layout.finished / shard for shard in shards]
     names = [name for folder in folders for name in list_names(folder, _NAMES_MAX)]
     stems = {name.removesuffix(".json") for name in names if name.endswith(".json")}
-    return {stem for stem in stems if JOB_ID_PATTERN.fullmatch(stem)}
+    return {stem for stem in stems if stem.startswith(_PREFIX + digits) and JOB_ID_PATTERN.fullmatch(stem)}

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from curator.durable.clock import SystemClock
 from curator.durable.volume import Volume
 from curator.errors import NotFoundError
+from curator.model.attempt import Settled
+from curator.model.ids import Day
 from curator.pi.project import find_project
+from curator.store.attempts import AttemptStore
 from curator.store.jobs import JobStore
 from curator.store.memory import ProjectStore
 from curator.workflow.inspect.history import Line, Step, history_of
@@ -18,8 +21,10 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.model.admission import Receipt
-    from curator.model.ids import BranchName, ProjectKey
+    from curator.model.budget import Amount
+    from curator.model.ids import BranchName, JobId, ProjectKey
     from curator.model.memory import Branch
+    from curator.model.outcome import Provenance
 
 Authority: TypeAlias = Literal["shadow", "external"]
 
@@ -60,9 +65,7 @@ def changes_of(layout: Layout, receipt: Receipt) -> tuple[Line, ...]:
     """Return what the job of a receipt changed, from its revision and the branch as it stands."""
     if receipt.revision_id is None:
         return ()
-    acceptance = JobStore(Volume(), layout).find(receipt.proposal_id)
-    authority: Authority = "external" if acceptance is None else acceptance.authority
-    store = open_store(layout, receipt.project_key, authority)
+    store = open_store(layout, receipt.project_key, authority_of(layout, receipt.proposal_id))
     branch = store.branch(receipt.branch_name)
     steps = () if branch is None else history_of(branch, store.revisions(receipt.branch_name))
     return next((step.lines for step in steps if step.revision.id == receipt.revision_id), ())
@@ -70,6 +73,21 @@ def changes_of(layout: Layout, receipt: Receipt) -> tuple[Line, ...]:
 
 def branch_path_of(layout: Layout, receipt: Receipt) -> Path:
     """Return where the branch lies that a receipt speaks of."""
-    acceptance = JobStore(Volume(), layout).find(receipt.proposal_id)
-    authority: Authority = "external" if acceptance is None else acceptance.authority
+    authority = authority_of(layout, receipt.proposal_id)
     return open_store(layout, receipt.project_key, authority).layout.branch(receipt.branch_name)
+
+
+def authority_of(layout: Layout, job_id: JobId) -> Authority:
+    """Return whose memory a job changes, as its first claim recorded it."""
+    acceptance = JobStore(Volume(), layout).find(job_id)
+    return "external" if acceptance is None else acceptance.authority
+
+
+def estimate_of(layout: Layout, job_id: JobId, provenance: Provenance) -> Amount | None:
+    """Return what an attempt was charged where its provider told no usage; None where it did."""
+    attempts = AttemptStore(Volume(), layout).of_job(job_id, Day(provenance.started_at[:10]))
+    for seen in attempts:
+        settled = seen.latest
+        if isinstance(settled, Settled) and settled.provenance == provenance and settled.is_estimated:
+            return seen.exposure.total
+    return None

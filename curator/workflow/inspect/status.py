@@ -7,31 +7,34 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from curator.durable.lock import is_alive
 from curator.durable.mounts import ground_of, read_mounts
-from curator.durable.read import list_names
+from curator.durable.read import list_names, stamp_of
 from curator.durable.records import read_record
 from curator.durable.volume import Volume
-from curator.errors import ConfigError, CuratorError, InvalidRecordError
+from curator.errors import CuratorError, InvalidRecordError
 from curator.model.budget import Exposure, Limits
 from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import PROJECT_KEY_PATTERN, Day, JobId, ProjectKey
 from curator.model.limits import DIRECTORY_NAMES_MAX, RUNTIMES_MAX, WORKER_BYTES_MAX
 from curator.model.times import day_of, ms_of
 from curator.store.attempts import AttemptStore
-from curator.workflow.inspect.jobs import JobLine, list_jobs, open_spool, set_aside
+from curator.workflow.inspect.jobs import JobLine, list_jobs, open_spool
+from curator.workflow.inspect.letters import Letter, read_letters
 from curator.workflow.inspect.memory import Authority, open_store
-from curator.workflow.settings_files import find_service
+from curator.workflow.settings_files import find_service, read_curator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.model.settings import ServiceSettings
 
+T = TypeVar("T")
+_NO_JOBS: Final[tuple[JobLine, ...]] = ()
 _BEAT: Final = re.compile(r"[0-9a-f]{24}\.json")
 
 
@@ -95,9 +98,11 @@ class Status:
 
     now: int
     service: ServiceSettings | None
+    is_configured: bool
+    """Whether a service.json stands, readable or not."""
     workers: tuple[Worker, ...]
     jobs: tuple[JobLine, ...]
-    set_aside: tuple[str, ...]
+    set_aside: tuple[Letter, ...]
     day: Day
     budgets: tuple[Budget, ...]
     storage: Storage | None
@@ -111,33 +116,33 @@ class Status:
 
 
 def look(layout: Layout, now: int) -> Status:
-    """Look at everything once."""
+    """Look at everything once. A part that cannot be looked at is a fault, and the rest is told."""
     faults: list[Fault] = []
-    service = None
-    try:
-        service = find_service(layout)
-    except ConfigError as error:
-        faults.append(Fault(error.fact, error.remedy))
+
+    def part(read: Callable[[], T], default: T) -> T:
+        try:
+            return read()
+        except CuratorError as error:
+            faults.append(Fault(error.fact, error.remedy))
+            return default
+
+    service = part(lambda: find_service(layout), None)
+    part(lambda: read_curator(layout), None)
     day = Day(day_of(now))
-    jobs: tuple[JobLine, ...] = ()
-    budgets: tuple[Budget, ...] = ()
-    try:
-        jobs = list_jobs(layout, now)
-        faults += _spool_faults(layout)
-        budgets = _budgets(layout, day, service, faults)
-    except InvalidRecordError as error:
-        faults.append(Fault(error.fact, error.remedy))
+    jobs = part(lambda: list_jobs(layout, now), _NO_JOBS)
+    faults += part(lambda: _spool_faults(layout), [])
     return Status(
         now=now,
         service=service,
-        workers=_workers(layout, now, faults),
+        is_configured=part(lambda: stamp_of(layout.service_json), None) is not None,
+        workers=part(lambda: _workers(layout, now, faults), ()),
         jobs=jobs,
-        set_aside=set_aside(layout),
+        set_aside=part(lambda: read_letters(layout), ()),
         day=day,
-        budgets=budgets,
+        budgets=part(lambda: _budgets(layout, day, service, faults), ()),
         storage=_storage(layout),
-        admitting=tuple(_admitting(layout, faults)),
-        faults=tuple(faults),
+        admitting=part(lambda: tuple(_admitting(layout, faults)), ()),
+        faults=tuple(dict.fromkeys(faults)),
     )
 
 

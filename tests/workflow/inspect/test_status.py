@@ -37,7 +37,7 @@ def test_every_golden_state_can_be_looked_at_and_stays_as_it_was(tmp_path: Path,
     before = tree(layout)
 
     found = look(layout, NOW)
-    views = [show_job(layout, job_id) for job_id in job_ids(layout)]
+    views = [show_job(layout, job_id, NOW) for job_id in job_ids(layout)]
 
     assert tree(layout) == before
     assert {view.id for view in views} >= {line.id for line in found.jobs}
@@ -48,7 +48,7 @@ def test_what_real_pi_queued_is_seen(tmp_path: Path) -> None:
     layout = Layout(real_pi("queued", tmp_path))
 
     (line,) = list_jobs(layout, NOW)
-    view = show_job(layout, line.id)
+    view = show_job(layout, line.id, NOW)
 
     assert line.state == view.state == "queued"
     assert view.pending is not None
@@ -60,7 +60,7 @@ def test_what_the_other_worker_finished_is_seen(tmp_path: Path) -> None:
     layout = Layout(real_pi("consumed", tmp_path))
 
     (line,) = list_jobs(layout, NOW)
-    view = show_job(layout, line.id)
+    view = show_job(layout, line.id, NOW)
 
     assert (line.state, line.result) == ("over", "completed")
     assert view.receipt is not None
@@ -73,7 +73,7 @@ def test_a_job_that_was_set_aside_is_said_to_be_so(tmp_path: Path) -> None:
     letter = next(path for path in layout.dead_letter.iterdir() if path.name.startswith("review_0000"))
 
     with pytest.raises(NotFoundError, match="jobs release review_0000"):
-        show_job(layout, JobId(letter.name.split(".")[0]))
+        show_job(layout, JobId(letter.name.split(".")[0]), NOW)
 
 
 def test_a_job_is_found_by_the_head_of_its_id(tmp_path: Path) -> None:
