@@ -331,7 +331,9 @@ class Stage:
         told: list[Mark] = []
         first = World(self.agent, TimedVolume(clock), clock, self.scenario.script, f"{name}/before", told.append)
         self.scenario.prepare(first)
-        self._told_before = tuple(told)
+        # Where the scenario undid what was told, only what came after counts.
+        undone = max((at for at, mark in enumerate(told) if mark.kind == "tampered"), default=0)
+        self._told_before = tuple(told[undone:])
         volume = RecordingVolume(self.agent, clock)
         world = World(self.agent, volume, clock, self.scenario.script, f"{name}/run", volume.mark)
         self.scenario.run(world)

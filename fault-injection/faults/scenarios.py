@@ -12,6 +12,7 @@ from curator.durable.publish import publish, replace
 from curator.model.decision import ProviderResult
 from curator.model.digest import canonical
 from curator.model.ids import LeaseToken, attempt_id
+from curator.model.job import Queued
 from curator.model.outcome import Completed, proposal_digest
 from curator.model.ports import Class
 from curator.model.proposal import Replace
@@ -252,6 +253,25 @@ def _without_card(world: World) -> None:
     world.volume.unlink(world.layout.project(world.project.key).ready / f"{job.id}.json")
 
 
+def _queued_again_without(proof: str) -> Run:
+    """Return a preparation that leaves a job half closed: it is in the queue again, and one proof of its end is gone."""
+
+    def prepare(world: World) -> None:
+        _queued("alpha")(world)
+        job = world.job("alpha")
+        world.review()
+        project = world.layout.project(world.project.key)
+        closing = world.layout.finished / job.id.removeprefix("review_")[:2] / f"{job.id}.json"
+        gone = {"receipt": project.receipt(job.id), "tombstone": project.tombstone(job.id)}[proof]
+        for path in (gone, closing, world.layout.outcomes / f"{job.id}.json"):
+            assert world.volume.unlink(path)
+        waiting = Queued(job=job, next_attempt=2)
+        replace(world.volume, world.layout.queued / f"{job.id}.json", canonical(waiting.encode()).encode())
+        world.tell(Mark("tampered", job.id))
+
+    return prepare
+
+
 def _legacy(world: World) -> None:
     _queued("alpha")(world)
     budget: dict[str, str | int | float] = {
@@ -310,7 +330,7 @@ _ALL: Final = (
     ),
     _one("stopped-before", Stops(_ALPHA), run=_review),
     _one("stopped-meanwhile", Fails("aborted", Class.STOPPED, stops=True), _ALPHA, run=_review),
-    _one("overslept", Says(("Alpha is remembered.",), sleeps=True)),
+    _one("overslept", Says(("Alpha is remembered.",), sleeps=True), run=_review_twice),
     Scenario(
         "shadow",
         {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
@@ -334,6 +354,8 @@ _ALL: Final = (
     ),
     _one("next-generation", _TERMINAL, prepare=_failed, run=_retry_as_next_generation),
     _one("card-repaired", _TERMINAL, prepare=_without_card, run=_review),
+    _one("receipt-rebuilt", _ALPHA, prepare=_queued_again_without("receipt")),
+    _one("tombstone-expired", _ALPHA, prepare=_queued_again_without("tombstone")),
     _one("legacy", _ALPHA, prepare=_legacy),
     Scenario(
         "released",
