@@ -18,6 +18,7 @@ from curator.cli import (
     backup,
     config,
     demo,
+    doctor,
     enqueue,
     jobs,
     memory,
@@ -56,7 +57,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for group in (review, enqueue, status, release, demo, verify, backup):
+for group in (review, enqueue, status, doctor, release, demo, verify, backup):
     group.register(app)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(memory.app, name="memory")

@@ -13,16 +13,18 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from curator.durable.aside import move_aside
-from curator.durable.read import list_names
+from curator.durable.read import list_names, stamp_of
 from curator.errors import ConflictError, InvalidRecordError
 from curator.machine.admission import Step, next_step
 from curator.model.ids import PROJECT_KEY_PATTERN, JobId, ProjectKey
 from curator.model.limits import DIRECTORY_NAMES_MAX
+from curator.workflow.inspect.memory import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from curator.durable.layout import Layout
     from curator.machine.admission import Seen
     from curator.store.memory import ProjectStore
     from curator.workflow.shop import Shop
@@ -49,15 +51,15 @@ class Begun:
     """What stands where."""
 
 
-def begun_changes(shop: Shop) -> tuple[Begun, ...]:
+def begun_changes(layout: Layout) -> tuple[Begun, ...]:
     """Return every begun change of every project. Changes nothing."""
-    places: tuple[tuple[Path, Authority], ...] = ((shop.layout.root, "external"), (shop.layout.shadow, "shadow"))
+    places: tuple[tuple[Path, Authority], ...] = ((layout.root, "external"), (layout.shadow, "shadow"))
     return tuple(
         begun
         for folder, authority in places
         for name in list_names(folder, DIRECTORY_NAMES_MAX)
         if PROJECT_KEY_PATTERN.fullmatch(name)
-        for begun in _of_project(ProjectKey(name), authority, shop)
+        for begun in _of_project(layout, ProjectKey(name), authority)
     )
 
 
@@ -87,8 +89,8 @@ def was_given_up(job_id: JobId, shop: Shop) -> bool:
     return any(name.startswith(f"{job_id}.") for name in names)
 
 
-def _of_project(key: ProjectKey, authority: Authority, shop: Shop) -> Iterator[Begun]:
-    memory = shop.memory(key, authority)
+def _of_project(layout: Layout, key: ProjectKey, authority: Authority) -> Iterator[Begun]:
+    memory = open_store(layout, key, authority)
     names = list_names(memory.layout.admissions, DIRECTORY_NAMES_MAX)
     # A completion alone is what a crash leaves of one that was being set aside.
     found = {
@@ -96,11 +98,11 @@ def _of_project(key: ProjectKey, authority: Authority, shop: Shop) -> Iterator[B
     }
     for job_id, completion in found.items():
         intent = memory.layout.intent(job_id)
-        kind, fact = _judge(job_id, memory, shop)
+        kind, fact = _judge(job_id, memory, layout)
         yield Begun(key, authority, job_id, intent if intent.name in names else completion, kind, fact)
 
 
-def _judge(job_id: JobId, memory: ProjectStore, shop: Shop) -> tuple[Kind, str]:
+def _judge(job_id: JobId, memory: ProjectStore, layout: Layout) -> tuple[Kind, str]:
     try:
         seen = memory.sight(job_id)
     except ConflictError as error:
@@ -110,7 +112,7 @@ def _judge(job_id: JobId, memory: ProjectStore, shop: Shop) -> tuple[Kind, str]:
     step = next_step(seen)
     if step is None:
         return "unmatched", f"memory stands neither where it began nor where it leads: {_told(seen)}"
-    if step is Step.RECEIPT and not shop.stores.decisions.is_elected(job_id):
+    if step is Step.RECEIPT and stamp_of(layout.decision(job_id)) is None:
         return "undecided", f"it is whole, and its decision is gone: {_told(seen)}"
     return "begun", f"next is: {step.value}"
 

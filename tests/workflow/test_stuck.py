@@ -54,7 +54,7 @@ class Story:
 
     @property
     def begun(self) -> list[Begun]:
-        return list(begun_changes(self.app.shop))
+        return list(begun_changes(self.app.layout))
 
     def review(self) -> None:
         self.world.clock.ms += AFTER_RETRY_MS

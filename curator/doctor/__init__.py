@@ -1,0 +1,1 @@
+"""What is not as it should be, each with what to do about it."""
