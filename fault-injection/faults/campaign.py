@@ -266,6 +266,19 @@ class Stage:
         breaches = self.breaches_after(state.tree, said, crashes=1)
         return Violation(place, last, state.lost, tuple(breaches)) if breaches else None
 
+    def case(
+        self,
+        now: View,
+        crashed: View,
+        said: tuple[Mark, ...],
+        since: Iterable[Mark] = (),
+        crashes: int = 1,
+        *,
+        is_over: bool = True,
+    ) -> Case:
+        """Put together what the oracles judge."""
+        return Case(now, crashed, said, tuple(since), crashes, is_over, self._damaged)
+
     def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
         """Recover a tree and return every breach of a promise."""
         lay_out(tree, self.agent)
@@ -278,7 +291,7 @@ class Stage:
             if failed:
                 return failed
             after = read_tree(self.agent)
-            breaches = judge(self._case(look(after), crashed, said, since, crashes))
+            breaches = judge(self.case(look(after), crashed, said, since, crashes, is_over=False))
             if before is not None:
                 changed = [each for each in differences(before, after) if not is_inert(each[2:])]
                 breaches += [f"the second recovery changes {each}" for each in changed]
@@ -314,11 +327,8 @@ class Stage:
             if failed:
                 return failed
             now = look(read_tree(self.agent))
-        breaches = judge(dataclasses.replace(self._case(now, crashed, said, since, crashes), is_over=True))
+        breaches = judge(self.case(now, crashed, said, since, crashes))
         return [f"at the end: {each}" for each in breaches]
-
-    def _case(self, now: View, crashed: View, said: tuple[Mark, ...], since: list[Mark], crashes: int) -> Case:
-        return Case(now, crashed, said, tuple(since), crashes, damaged=self._damaged)
 
     def _world(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> World:
         disk = TimedVolume(clock) if volume is None else volume
