@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from curator.model.memory import Entry
     from curator.workflow.inspect.history import Line
 
-_GONE: Final = "(its text is not kept)"
+_GONE: Final = "(text not kept)"
 _STYLES: Final = {"+": "green", "-": "red", "~": "yellow"}
 
 

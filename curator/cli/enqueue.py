@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curator.cli.options import AgentDir, AsJson, ProjectDir
+from curator.cli.options import AgentDir, AsJson
 from curator.cli.page import counted, document, say, short, warn
 
 if TYPE_CHECKING:
@@ -22,28 +22,43 @@ def register(app: typer.Typer) -> None:
 
 
 def enqueue(
-    session: Annotated[Path, typer.Option("--session", help="A session file of Pi, in JSON lines.")],
-    project: ProjectDir = None,
+    session: Annotated[Path, typer.Option("--session", metavar="FILE", help="A session file of Pi, in JSON lines.")],
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            "--project",
+            metavar="FOLDER",
+            help="A folder of the project to remember it in. [default: where the session was held]",
+        ),
+    ] = None,
     agent_dir: AgentDir = None,
     as_json: AsJson = False,
 ) -> int:
-    """Queue what was said in a session and not reviewed yet, for `curator review`.
+    """Queue what was said in a session and not reviewed yet.
 
-    The project is the one the session was held in, unless --project names another folder.
+    It is reviewed by the next `curator review --once`, or by the service. Enqueueing it again finds nothing new.
     """
     from curator.app import open_app
     from curator.cli.listener import sentences_for
     from curator.cli.options import layout_of
     from curator.workflow.producer import enqueue_session
+    from curator.workflow.settings_files import LET_REVIEW
 
     app = open_app(agent_dir, environ=os.environ, listener=sentences_for(layout_of(agent_dir)))
     production = enqueue_session(app.shop, session, project)
+    is_embedded = app.service.mode == "embedded"
     if as_json:
         document(_document(production))
-    else:
-        _tell(production)
-    if app.service.mode == "embedded":
-        warn("the mode is embedded, so nothing will review it. Run `curator config init --mode external --force`")
+        return 0
+    _tell(production, is_embedded=is_embedded)
+    if (skipped := production.skipped) is not None:
+        lines = "1 line was" if skipped.count == 1 else f"{skipped.count:,} lines were"
+        at = f"line {skipped.first.line}, byte {skipped.first.byte}"
+        warn(f"{session}: {lines} skipped, the first at {at}: {skipped.first.fault.value}")
+    if is_embedded:
+        waits = "The jobs wait. " if production.jobs else ""
+        fact = "the mode is embedded, so Pi reviews by itself and curator claims nothing"
+        warn(f"{fact}. {waits}{LET_REVIEW} to let curator review")
     return 0
 
 
@@ -56,11 +71,11 @@ def result_of(production: Production) -> str:
     return "duplicate" if production.covered_by is not None else "nothing"
 
 
-def _tell(production: Production) -> None:
+def _tell(production: Production, *, is_embedded: bool) -> None:
     for job in production.jobs:
         say(_line(job))
     match result_of(production):
-        case "enqueued":
+        case "enqueued" if not is_embedded:
             say("Run `curator review --once` to review it.")
         case "duplicate" if not production.jobs and production.covered_by is not None:
             covered_by = short(production.covered_by)
@@ -100,8 +115,20 @@ def _document(production: Production) -> Json:
         "result": result_of(production),
         "jobs": jobs,
         **covered,
+        **_skipped(production),
         "isMore": production.is_more,
         "projectKey": production.project.key,
         "projectRoot": production.project.root,
         "branchName": production.branch,
     }
+
+
+def _skipped(production: Production) -> dict[str, Json]:
+    if (skipped := production.skipped) is None:
+        return {}
+    first: dict[str, Json] = {
+        "line": skipped.first.line,
+        "byte": skipped.first.byte,
+        "fact": skipped.first.fault.value,
+    }
+    return {"skipped": {"count": skipped.count, "first": first}}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from curator.workflow.inspect.history import Step
     from curator.workflow.inspect.memory import Memory
 
-app = typer.Typer(help="Show a project's memory, its history, and take the last review back.")
+app = typer.Typer(help="Show memory and its history, or take a review back.")
 
 
 @app.command()
@@ -43,7 +43,10 @@ def show(
 def log(
     project: ProjectDir = None, branch: BranchOption = "main", agent_dir: AgentDir = None, as_json: AsJson = False
 ) -> None:
-    """Show how a project's memory came to be, the latest change last."""
+    """Show how a project's memory came to be.
+
+    The latest change comes last. A text that is in memory no longer is shown while its review's decision is kept.
+    """
     from curator.cli.changes import changes_document, show_changes
     from curator.workflow.inspect.memory import log_of
 
@@ -66,7 +69,11 @@ def log(
 def undo(
     project: ProjectDir = None, branch: BranchOption = "main", agent_dir: AgentDir = None, as_json: AsJson = False
 ) -> None:
-    """Take the last review of a branch back, entry by entry; what changed since is left alone."""
+    """Take the last review of a branch back, whole or not at all.
+
+    What was written since to other entries stays. If an entry of that review was changed since, nothing is taken back
+    and the entry is named. `/memory undo` in Pi does the same.
+    """
     from curator.app import open_app
     from curator.cli.changes import changes_document, show_changes
     from curator.cli.listener import sentences_for

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final
 
-from curator.durable.read import list_names
+from curator.durable.read import list_names, stamp_of
 from curator.errors import InvalidRecordError, RefusedError, UsageError
 from curator.model.feedback import Pending
 from curator.model.ids import BranchName, JobId, session_key
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.pi.evidence import Window
+    from curator.pi.session import Damage
     from curator.workflow.shop import Shop
 
 MAIN: Final = BranchName("main")
@@ -53,6 +54,14 @@ class Produced:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Skipped:
+    """Lines of a session that were not taken, and the first of them."""
+
+    count: int
+    first: Damage
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Production:
     """What a session brought."""
 
@@ -64,6 +73,8 @@ class Production:
     """The last job that already stood for this session, if there is one."""
     is_more: bool
     """Whether even more waits to be enqueued."""
+    skipped: Skipped | None
+    """What of the session could not be read."""
 
 
 def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Production:
@@ -72,7 +83,7 @@ def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Produ
     Raises `NotFoundError`, `InvalidRecordError` or `RefusedError` for a session or project that cannot be told, or that
     a person excluded, and `BusyError`, before anything is written for that job, where the queue or the mailbox is full.
     """
-    session = read_session(path)
+    session = _read(path)
     project = _project_of(session, folder)
     refuse_excluded(shop, project.key)
     memory = shop.memory(project.key, "external")
@@ -84,7 +95,15 @@ def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Produ
         jobs.append(_accept(shop, _job_of(shop, session, project, window), window))
         rest = _after(session, window.through_entry_id, project)
     covered_by = None if covered is None else _job_id(session, project, covered)
-    return Production(project, MAIN, tuple(jobs), covered_by, is_more=window is not None)
+    skipped = Skipped(session.damage_count, session.damage[0]) if session.damage else None
+    return Production(project, MAIN, tuple(jobs), covered_by, is_more=window is not None, skipped=skipped)
+
+
+def _read(path: Path) -> Session:
+    stamp = stamp_of(path)
+    if stamp is not None and not stamp.size and path.is_file():
+        raise InvalidRecordError(path, "is empty", remedy="Give the path of a session file; Pi keeps them in sessions/")
+    return read_session(path)
 
 
 def _project_of(session: Session, folder: Path | None) -> Project:

@@ -1,5 +1,6 @@
 """`curator demo`: a whole review in an empty home."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,26 @@ def test_an_empty_home_sees_memory_grow_once(tmp_path: Path) -> None:
     assert "\n  + " not in second.out
     assert "nothing new" in second.out
     assert not (tmp_path / ".pi").exists()
+
+
+def test_a_program_reads_one_document(tmp_path: Path) -> None:
+    told = run("demo", "--json", cwd=tmp_path, environ=environ_of(tmp_path)).document
+
+    assert (told["completed"], told["failed"], told["left"]) == (1, 0, 0)
+    assert isinstance(told["entries"], list)
+    assert len(told["entries"]) == 4
+
+
+def test_the_next_commands_work_from_where_the_person_is(tmp_path: Path) -> None:
+    ran = run("demo", cwd=tmp_path, environ={**environ_of(tmp_path), "PATH": "/nowhere"})
+
+    (line,) = [line for line in ran.out.splitlines() if " config init " in line]
+    words = line.split(" config init ")[0].split()
+    assert Path(words[0]).is_absolute()
+    checked = subprocess.run(
+        [*words, "config", "init"], env=environ_of(tmp_path), cwd=tmp_path, capture_output=True, check=False
+    )
+    assert checked.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_without_a_configuration_nothing_is_made(tmp_path: Path) -> None:
     ("content", "status", "words"),
     [
         (None, 66, ["there is no such session"]),
-        (b"", 65, ["header"]),
+        (b"", 65, ["is empty"]),
         (b"not json\n", 65, ["header"]),
         (b'{"type":"session","version":9,"id":"x","cwd":"/tmp"}\n', 65, ["version"]),
         (b'{"type":"session","version":3,"cwd":"/tmp"}\n', 65, ["session id"]),
@@ -236,8 +236,35 @@ def test_in_embedded_mode_somebody_is_told_that_nobody_reviews(home: Home) -> No
     ran = home.run("enqueue", "--session", home.session(WISH))
 
     assert ran.status == 0
-    assert "embedded" in ran.err
+    assert "curator claims nothing. The jobs wait. Run `" in ran.err
+    assert "curator config init --mode external --force" in ran.err
+    assert "review --once" not in ran.out
     assert pending(home) == []
+    home.run("config", "init", "--mode", "external", "--force")
+    assert "memory has changed" in home.run("review", "--once").out
+
+
+def test_lines_that_cannot_be_read_are_counted_and_the_first_is_named(home: Home) -> None:
+    session = home.session(WISH)
+    whole = session.read_bytes()
+    session.write_bytes(whole + b"not json\n[]\n")
+
+    told = home.run("enqueue", "--session", session, "--json").document["skipped"]
+    plain = home.run("enqueue", "--session", session)
+
+    where = f"line {whole.count(10) + 1}, byte {len(whole)}"
+    assert f"{session}: 2 lines were skipped, the first at {where}: the line is not JSON" in plain.err
+    assert told == {
+        "count": 2,
+        "first": {"line": whole.count(10) + 1, "byte": len(whole), "fact": "the line is not JSON"},
+    }
+
+
+def test_the_help_says_which_project_is_meant(home: Home) -> None:
+    help_ = " ".join(home.run("enqueue", "--help").out.split())
+
+    assert "[default: where the session was held]" in help_
+    assert "current one" not in help_
 
 
 def test_the_extension_s_cursor_is_where_the_window_begins(home: Home) -> None:

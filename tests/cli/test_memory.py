@@ -59,14 +59,37 @@ def test_an_undo_takes_back_what_a_review_brought(home: Home) -> None:
     assert_refused(home.run("memory", "undo"), 65)
 
 
+def test_a_text_that_is_gone_is_taken_from_the_decision_while_that_is_kept(home: Home) -> None:
+    home.run("memory", "undo")
+
+    kept = home.run("memory", "log").out
+    for decision in home.layout.decisions.glob("review_*.json"):
+        decision.unlink()
+    gone = home.run("memory", "log").out
+
+    assert kept.count(f"+ {KEPT}") == kept.count(f"- {KEPT}") == 1
+    assert "not kept" not in kept
+    assert gone.count("+ (text not kept)") == gone.count("- (text not kept)") == 1
+    assert KEPT not in gone
+
+
+def test_the_help_of_undo_says_that_it_is_all_or_nothing(home: Home) -> None:
+    help_ = " ".join(home.run("memory", "undo", "--help").out.split())
+
+    assert "whole or not at all" in help_
+    assert "nothing is taken back and the entry is named" in help_
+
+
 def test_an_entry_that_somebody_changed_since_is_not_taken_back(home: Home) -> None:
     branch = branch_of(home)
     branch.write_text(branch.read_text("utf-8").replace(KEPT, "Run the linter on Fridays."), "utf-8")
     before = branch.read_bytes()
 
+    entry = json.loads(before)["entries"][0]["id"]
+
     ran = home.run("memory", "undo")
 
-    assert_refused(ran, 65)
+    assert_refused(ran, 65, entry)
     assert "Fridays" not in ran.err
     assert branch.read_bytes() == before
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from curator.durable.clock import SystemClock
+from curator.durable.read import list_names
 from curator.durable.volume import Volume
-from curator.errors import NotFoundError
+from curator.errors import CuratorError, NotFoundError
 from curator.model.attempt import Settled
-from curator.model.ids import Day
+from curator.model.ids import JOB_ID_PATTERN, Day, JobId
+from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.pi.project import find_project
 from curator.store.attempts import AttemptStore
+from curator.store.decisions import DecisionStore
 from curator.store.jobs import JobStore
 from curator.store.memory import ProjectStore
-from curator.workflow.inspect.history import Line, Step, history_of
+from curator.workflow.inspect.history import Line, Step, brought_by, history_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.model.admission import Receipt
     from curator.model.budget import Amount
-    from curator.model.ids import BranchName, JobId, ProjectKey
-    from curator.model.memory import Branch
+    from curator.model.ids import BranchName, EntryId, ProjectKey, RevisionId
+    from curator.model.memory import Branch, Entry, Review
     from curator.model.outcome import Provenance
 
 Authority: TypeAlias = Literal["shadow", "external"]
@@ -58,7 +63,40 @@ def memory_of(layout: Layout, folder: Path, name: BranchName) -> Memory:
 
 def log_of(layout: Layout, memory: Memory) -> tuple[Step, ...]:
     """Return a branch's revisions with their changes, oldest first."""
-    return history_of(memory.branch, open_store(layout, memory.key).revisions(memory.branch.name))
+    store = open_store(layout, memory.key)
+    return history_of(memory.branch, store.revisions(memory.branch.name), _Said(layout, memory.key))
+
+
+class _Said:
+    """What reviews brought, by their decisions: a receipt names the revision, and the job whose decision it was."""
+
+    def __init__(self, layout: Layout, key: ProjectKey) -> None:
+        self._layout = layout
+        self._store = open_store(layout, key)
+        self._jobs: dict[RevisionId, JobId] | None = None
+
+    def __call__(self, review: Review) -> Mapping[EntryId, Entry]:
+        if self._jobs is None:
+            self._jobs = self._by_revision()
+        job_id = self._jobs.get(review.id)
+        try:
+            decision = None if job_id is None else DecisionStore(Volume(), self._layout).find(job_id)
+        except CuratorError:
+            return {}
+        return {} if decision is None else brought_by(review, decision.outcome.operations)
+
+    def _by_revision(self) -> dict[RevisionId, JobId]:
+        found: dict[RevisionId, JobId] = {}
+        for name in list_names(self._store.layout.receipts, DIRECTORY_NAMES_MAX):
+            stem = name.removesuffix(".json")
+            if not JOB_ID_PATTERN.fullmatch(stem):
+                continue
+            # A receipt that cannot be read costs its texts.
+            with contextlib.suppress(CuratorError):
+                receipt = self._store.receipt(JobId(stem))
+                if receipt is not None and receipt.revision_id is not None:
+                    found[receipt.revision_id] = receipt.proposal_id
+        return found
 
 
 def changes_of(layout: Layout, receipt: Receipt) -> tuple[Line, ...]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from curator.admission.apply import apply
 from curator.model.ids import BranchName, EntryId, RevisionId
 from curator.model.memory import (
     Branch,
@@ -13,7 +14,8 @@ from curator.model.memory import (
     changes_between,
     empty_branch,
 )
-from curator.workflow.inspect.history import Line, history_of, lines_between
+from curator.model.proposal import Add, Merge, Replace
+from curator.workflow.inspect.history import Line, brought_by, history_of, lines_between
 
 AT = "2026-01-01T00:00:00.000Z"
 EMPTY = empty_branch(BranchName("main"), AT)
@@ -120,4 +122,28 @@ def test_two_known_states_are_compared_whole() -> None:
         ("remove", "one", None),
         ("replace", "two", "two, and more"),
         ("add", None, "three"),
+    ]
+
+
+def test_what_a_decision_says_is_believed_as_far_as_the_revision_proves_it() -> None:
+    before = branch(entry("a", "one"), entry("b", "two"), entry("c", "three"))
+    operations = (
+        Replace(entry_id=EntryId("a"), content="one more", importance="high"),
+        Merge(entry_ids=(EntryId("b"), EntryId("c")), content="two and three", importance="normal"),
+        Add(content="four", importance="low"),
+    )
+    after = apply(before, operations, AT, ["", "", "d"]).branch
+    change = review(1, before, after)
+
+    brought = brought_by(change, operations)
+    forged = brought_by(change, [dataclasses.replace(operations[0], content="made up"), *operations[1:]])
+
+    assert {key: made.text for key, made in brought.items()} == {"a": "one more", "b": "two and three", "d": "four"}
+    assert {key: made.text for key, made in forged.items()} == {"b": "two and three", "d": "four"}
+    (step,) = history_of(EMPTY, [change], lambda _: brought)
+    assert [_sides(line) for line in step.lines] == [
+        ("replace", "one", "one more"),
+        ("replace", "two", "two and three"),
+        ("remove", "three", None),
+        ("add", None, "four"),
     ]
