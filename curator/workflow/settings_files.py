@@ -10,6 +10,7 @@ CRASH      Both are published or replaced whole; a torn configuration is never v
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import stat
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
@@ -130,7 +131,8 @@ def _read(path: Path, limit: int, remedy: str) -> bytes | None:
     try:
         return read_bounded(path, limit)
     except InvalidRecordError as error:
-        raise ConfigError(error.fact, remedy=remedy) from error
+        is_denied = path.is_file() and not os.access(path, os.R_OK)
+        raise ConfigError(error.fact, remedy=f"Run: chmod u+r '{path}'" if is_denied else remedy) from error
 
 
 def _parse_toml(path: Path, raw: bytes) -> Json:

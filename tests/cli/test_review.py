@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from curator.cli.page import command
 from curator.cli.review import SignalStop
 from curator.model.digest import Json
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, run
@@ -161,6 +162,59 @@ def test_an_unknown_model_puts_the_job_back(home: Home, reviewer: Json, code: st
     assert str(failure["code"]).startswith(code)
     assert failure["retryable"] is True
     assert ran.lines[-1]["left"] == 1
+
+
+def test_a_spent_budget_names_limit_figure_and_key_and_how_to_go_on(home: Home) -> None:
+    home.service(reviewer={"provider": "offline", "model": "rules-1", "maxCallsPerDay": 1})
+    for number in range(3):
+        home.enqueue(f"We decided that part {number} is stored in UTC.", name=f"{number}.jsonl")
+
+    ran = home.run("review", "--once")
+
+    assert ran.status == 0
+    assert "offline has used 1 call, 0 tokens and $0 today, and may use 1 call a day (maxCallsPerDay in" in ran.out
+    assert "Done: 1 completed, 1 over budget. 2 jobs left:\n  " in ran.out
+    assert "the day's calls are used up (maxCallsPerDay in service.json). Raise it there, then run `" in ran.out
+    home.service(reviewer={"provider": "offline", "model": "rules-1"})
+    assert home.run("jobs", "retry", "--all").status == 0
+    assert "Done: 2 completed.\n" in home.run("review", "--once").out
+
+
+def test_a_missing_key_is_the_reason_of_every_job_that_is_left(home: Home) -> None:
+    for number in range(2):
+        home.enqueue(WISH, name=f"{number}.jsonl")
+    local_model(home, 9)
+    models = home.layout.agent / "models.json"
+    models.write_text(models.read_text("utf-8").replace("made-up-key", "$MADE_UP_KEY"), "utf-8")
+
+    ran = home.run("review", "--once")
+
+    assert ran.status == 78
+    assert "(auth_unavailable). See `" in ran.out
+    assert "1 waits for configuration (auth_unavailable), tried again at " in ran.out
+    assert "config check`, and once that is mended `" in ran.out
+    assert ran.err.count("\n") == 1
+    assert "reviewer:" not in ran.err
+
+
+def test_a_failure_is_explained_where_the_retry_points_to(home: Home) -> None:
+    job_id = home.enqueue(WISH)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    local_model(home, port)
+
+    ran = home.run("review", "--once")
+    shown, told = home.run("jobs", "show", job_id).out, home.run("jobs", "show", job_id, "--json").document
+
+    assert f"(provider_error). See `{command()} jobs show {job_id[:15]}`." in ran.out
+    assert "failure:     provider_error: the provider could not be reached\n" in shown
+    assert "meaning:     The provider could not be reached, refused the request" in shown
+    assert ", settled, provider_error, local, " in shown
+    assert "waits for:   its retry at " in shown
+    assert told["failure"] == {"code": "provider_error", "message": "the provider could not be reached"}
+    reason = told["waitsFor"]
+    assert isinstance(reason, dict)
+    assert (reason["cause"], reason["code"]) == ("retry", "provider_error")
 
 
 def test_a_wrong_worker_id_is_a_usage_error(home: Home) -> None:

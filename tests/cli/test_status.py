@@ -77,6 +77,46 @@ def test_what_cannot_be_read_is_one_line_of_the_answer(home: Home) -> None:
         assert f"Attention: {path}" in ran.out
 
 
+def test_a_broken_configuration_is_told_and_not_taken_for_a_missing_one(home: Home) -> None:
+    home.layout.own.mkdir(exist_ok=True)
+    home.layout.curator_toml.write_text("concurrency = \n", "utf-8")
+    home.layout.service_json.write_bytes(b"{")
+
+    ran = home.run("status")
+
+    assert f"Attention: {home.layout.curator_toml}: is not TOML at line 1" in ran.out
+    assert f"Attention: {home.layout.service_json}: not JSON" in ran.out
+    assert "mode      unknown, see above" in ran.out
+    assert "not configured" not in ran.out
+
+
+@pytest.mark.parametrize("name", ["queued", "running", "dead_letter", "workers"])
+def test_a_part_that_cannot_be_looked_at_is_one_line_of_the_answer(home: Home, name: str) -> None:
+    folders = {"queued": home.layout.queued, "running": home.layout.running, "workers": home.layout.workers}
+    folder = folders.get(name, home.layout.dead_letter)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_bytes(b"in the way")
+
+    ran = home.run("status")
+
+    assert ran.status == 0
+    assert f"Attention: {folder}: is not a folder" in ran.out
+    assert "external, offline/rules-1" in ran.out
+
+
+def test_what_jobs_wait_for_is_told_as_in_the_list(home: Home) -> None:
+    first = home.enqueue(WISH)
+    second = home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
+
+    plain, told = home.run("status").out, home.run("status", "--json").document["waitsFor"]
+
+    assert "  1 waits for the next review.\n" in plain
+    assert f"  1 waits for an older job of its branch, {first[:15]}.\n" in plain
+    assert isinstance(told, dict)
+    assert told[first] == {"cause": "turn", "text": "the next review"}
+    assert isinstance(told[second], dict)
+
+
 def test_a_change_that_has_begun_is_told_first(home: Home) -> None:
     job_id = home.enqueue(WISH)
     home.review()
