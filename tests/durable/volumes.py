@@ -1,10 +1,12 @@
 """Volumes for tests: one that writes down what it is asked, one that dies at a verb, one whose disk is full."""
 
 import errno
+import os
 from pathlib import Path
 
 from curator.durable.volume import Volume
 from curator.errors import StorageError
+from curator.model.ports import Clock
 
 
 class Crash(BaseException):
@@ -96,3 +98,26 @@ class Full(Recorded):
         super()._note(verb, path)
         if verb == self._verb:
             raise StorageError(path, OSError(errno.ENOSPC, "No space left on device"))
+
+
+class Stamped(Volume):
+    """Gives what is staged and touched the time of a clock that a test moves."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ticks = 0
+
+    def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
+        staged = super().stage(path, data, hidden=hidden, flush=flush)
+        self._stamp(staged)
+        return staged
+
+    def touch(self, path: Path) -> None:
+        super().touch(path)
+        self._stamp(path)
+
+    def _stamp(self, path: Path) -> None:
+        # Two files of one moment must differ, or an index would take the second for the first.
+        self._ticks += 1
+        at = self._clock.now() * 1_000_000 + self._ticks
+        os.utime(path, ns=(at, at))
