@@ -12,6 +12,7 @@ from curator.model.attempt import AttemptState, Settled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curator.model.budget import Amount
     from curator.model.digest import Json
     from curator.store.attempts import Seen
     from curator.workflow.inspect.jobs import JobLine, JobView
@@ -63,7 +64,7 @@ def line_document(line: JobLine) -> Json:
     return told | {"canBe": list(line.words)}
 
 
-def used(provider: str, tokens: int, nano: int, *, is_estimated: bool) -> str:
+def used(provider: str, tokens: int, nano: int, *, is_estimated: bool = False) -> str:
     """Return what a call cost as far as it is known: a provider may not tell its usage, a model may have no price."""
     if is_estimated:
         return f"usage not told, counted as {counted(tokens, 'token')}" + (f" and {dollars(nano)}" if nano else "")
@@ -72,6 +73,12 @@ def used(provider: str, tokens: int, nano: int, *, is_estimated: bool) -> str:
     if not tokens:
         return "no usage told"
     return f"{counted(tokens, 'token')}, {dollars(nano) if nano else 'price unknown'}"
+
+
+def exposed(provider: str, amount: Amount) -> str:
+    """Return what a provider's calls come to in a day."""
+    calls = counted(amount.calls, "call")
+    return calls if not amount.calls else f"{calls}, {used(provider, amount.tokens, amount.cost_nanousd)}"
 
 
 def _attempt(seen: Seen, code: str | None) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from curator.cli.changes import show_changes
-from curator.cli.job_page import used
-from curator.cli.page import counted, document, dollars, is_terminal, moment, say, short, warn
+from curator.cli.job_page import exposed, used
+from curator.cli.page import counted, document, is_terminal, moment, say, short, warn
 from curator.cli.reasons import RAISE, group_lines, limit_said
 from curator.errors import CuratorError
 from curator.model import event
@@ -152,7 +152,7 @@ class Sentences:
                 say(f"{short(told.job_id)}: failed ({told.code}). See `curator jobs show {short(told.job_id)}`.")
             case event.BudgetExhausted():
                 self._heard[told.job_id] = told
-                spent, limit = _spent(told.exposure.total), limit_said(told.limit, told.limits)
+                spent, limit = exposed(told.provider, told.exposure.total), limit_said(told.limit, told.limits)
                 say(
                     f"{short(told.job_id)}: waits for the next UTC day. {told.provider} has used {spent} today, and may "
                     f"use {limit}. {RAISE}."
@@ -202,7 +202,7 @@ class Sentences:
             estimate = None
         if estimate is not None:
             return used(provider, estimate.tokens, estimate.cost_nanousd, is_estimated=True)
-        return used(provider, usage.total_tokens, round(usage.cost.total * 1_000_000_000), is_estimated=False)
+        return used(provider, usage.total_tokens, round(usage.cost.total * 1_000_000_000))
 
     def _is_shadow(self, receipt: Receipt) -> bool:
         from curator.workflow.inspect.memory import authority_of
@@ -301,10 +301,6 @@ def _of_job(kind: str, told: _OfJob) -> dict[str, Json]:
 
 def _amount(amount: Amount) -> Json:
     return {"calls": amount.calls, "tokens": amount.tokens, "costNanodollars": amount.cost_nanousd}
-
-
-def _spent(amount: Amount) -> str:
-    return f"{counted(amount.calls, 'call')}, {counted(amount.tokens, 'token')} and {dollars(amount.cost_nanousd)}"
 
 
 def _known(reason: Reason, heard: event.Retrying | event.BudgetExhausted | None, told: event.Drained) -> Reason:

@@ -29,6 +29,7 @@ from curator.cli import (
     status,
     verify,
 )
+from curator.cli.options import PlainGroup
 from curator.cli.page import say, warn
 from curator.errors import CuratorError
 
@@ -52,6 +53,7 @@ _DEFAULTS: Final = {
 
 app = typer.Typer(
     name="curator",
+    cls=PlainGroup,
     help="Reviews what was said in Pi, the coding agent, and keeps what is worth remembering in the project's memory.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -59,12 +61,12 @@ app = typer.Typer(
 )
 for group in (review, enqueue, status, doctor, release, demo, verify, backup):
     group.register(app)
-app.add_typer(jobs.app, name="jobs")
-app.add_typer(memory.app, name="memory")
-app.add_typer(config.app, name="config")
-app.add_typer(authority.app, name="authority")
-app.add_typer(service.app, name="service")
-app.add_typer(project.app, name="project")
+app.add_typer(jobs.app, name="jobs", cls=PlainGroup)
+app.add_typer(memory.app, name="memory", cls=PlainGroup)
+app.add_typer(config.app, name="config", cls=PlainGroup)
+app.add_typer(authority.app, name="authority", cls=PlainGroup)
+app.add_typer(service.app, name="service", cls=PlainGroup)
+app.add_typer(project.app, name="project", cls=PlainGroup)
 
 
 def _tell_version(is_asked: bool) -> None:

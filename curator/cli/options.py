@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
+    from typer._click.formatting import HelpFormatter
+
     from curator.durable.layout import Layout
+
+_SUMMARY_CHARS: Final = 200
 
 AgentDir: TypeAlias = Annotated[
     Path | None,
@@ -32,6 +36,17 @@ class PlainCommand(TyperCommand):
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # typer hides its base
         """Return the parts of the usage line."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+class PlainGroup(TyperGroup):
+    """A group whose list of commands shows each summary whole, wrapped where the line ends."""
+
+    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:  # type: ignore[override]  # as above
+        """Write the list of commands."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, each.get_short_help_str(_SUMMARY_CHARS)) for name, each in found if each and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def complete_job(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 if TYPE_CHECKING:
     from curator.model.digest import Json
 
+_DOLLAR_NANO: Final = 1_000_000_000
+_SHOWN_NANO: Final = 100_000
 _SECOND_MS: Final = 1_000
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", _SECOND_MS))
 _KEPT: Final = "\n\t"
@@ -92,7 +94,11 @@ def moment(iso: str) -> str:
 
 def dollars(nano: int) -> str:
     """Return nano-dollars as dollars, as exactly as they are small."""
-    return f"${nano / 1_000_000_000:.4f}" if nano else "$0"
+    if not nano:
+        return "$0"
+    if nano < _SHOWN_NANO:
+        return "less than $0.0001"
+    return f"${nano / _DOLLAR_NANO:,.2f}" if nano >= _DOLLAR_NANO else f"${nano / _DOLLAR_NANO:.4f}"
 
 
 def short(job_id: str) -> str:

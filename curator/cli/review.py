@@ -35,12 +35,15 @@ def review(
     once: Annotated[bool, typer.Option("--once", help="Review what waits, then end.")] = False,
     agent_dir: AgentDir = None,
     worker_id: Annotated[
-        str | None, typer.Option("--worker-id", help="Be known as curator:ID. [default: the host and the process]")
+        str | None,
+        typer.Option("--worker-id", metavar="ID", help="Be known as curator:ID. [default: the host and the process]"),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Tell what happens in JSON lines, for programs; `drained` is the last.")
     ] = False,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Review at most so many jobs.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Review at most so many jobs.")
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Sit through short back-offs too.")] = False,
 ) -> int:
     """Review the jobs that wait, and change memory accordingly.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from curator.cli.job_page import RESULTS
+from curator.cli.job_page import RESULTS, exposed
 from curator.cli.options import AgentDir, AsJson, layout_of
 from curator.cli.page import counted, document, dollars, moment, say, short, span
 from curator.cli.reasons import group_lines, reason_document
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator.durable.layout import Layout
-    from curator.model.budget import Amount
     from curator.model.digest import Json
     from curator.workflow.inspect.status import Budget, Status, Worker
 
@@ -103,15 +102,11 @@ def _queue(found: Status) -> str:
 def _budget(budget: Budget) -> str:
     exposure, limits = budget.exposure, budget.limits
     columns = (("spent", exposure.actual), ("held", exposure.held), ("unknown", exposure.unknown))
-    told = [f"{_amount(amount)} {name}" for name, amount in columns if amount.calls or name == "spent"]
+    told = [f"{exposed(budget.provider, amount)} {name}" for name, amount in columns if amount.calls or name == "spent"]
     bound = ""
     if limits is not None:
         bound = f", of {counted(limits.calls, 'call')}, {limits.tokens:,} tokens, {dollars(limits.cost_nanousd)}"
     return f"{budget.provider} today: {'; '.join(told)}{bound}"
-
-
-def _amount(amount: Amount) -> str:
-    return f"{counted(amount.calls, 'call')}, {counted(amount.tokens, 'token')}, {dollars(amount.cost_nanousd)}"
 
 
 def _document(layout: Layout, found: Status) -> Json:

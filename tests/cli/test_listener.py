@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from curator.cli.job_page import used
 from curator.cli.listener import JsonLines, Sentences, document_of
 from curator.cli.page import command
 from curator.durable.layout import Layout
@@ -125,6 +126,23 @@ def test_the_protocol_s_own_fields_are_spelled_as_it_spells_them() -> None:
     usage = over["usage"]
     assert isinstance(usage, dict)
     assert usage["effective"] == {"calls": 6, "tokens": 330, "costNanodollars": 3_005}
+
+
+@pytest.mark.parametrize(
+    ("provider", "tokens", "nano", "is_estimated", "said"),
+    [
+        ("local", 1_000, 3_000_000, False, "1,000 tokens, $0.0030"),
+        ("local", 1_000, 0, False, "1,000 tokens, price unknown"),
+        ("local", 0, 0, False, "no usage told"),
+        ("local", 9_000, 0, True, "usage not told, counted as 9,000 tokens"),
+        ("local", 9_000, 3_000_000, True, "usage not told, counted as 9,000 tokens and $0.0030"),
+        ("offline", 0, 0, False, "no cost"),
+    ],
+)
+def test_a_cost_is_told_as_far_as_it_is_known(
+    provider: str, tokens: int, nano: int, said: str, *, is_estimated: bool
+) -> None:
+    assert used(provider, tokens, nano, is_estimated=is_estimated) == said
 
 
 class Closed(io.StringIO):

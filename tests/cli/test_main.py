@@ -102,6 +102,20 @@ def test_a_closed_stdout_is_a_reader_who_went_away(tmp_path: Path, command: str,
     assert (home.layout.outcomes / f"{job_id}.json").exists() is command.startswith("review")
 
 
+@pytest.mark.parametrize("group", [[], ["jobs"], ["memory"], ["config"], ["authority"], ["service"], ["project"]])
+def test_no_summary_is_cut(tmp_path: Path, group: list[str]) -> None:
+    shown = run(*group, "--help", cwd=tmp_path, environ=environ_of(tmp_path)).out.split("Commands:")[1]
+
+    assert [line for line in shown.splitlines() if line.endswith("...")] == []
+
+
+def test_a_usage_line_spells_its_arguments_as_its_options(tmp_path: Path) -> None:
+    for words in (["jobs", "show"], ["jobs", "release"], ["enqueue"], ["review"]):
+        help_ = run(*words, "--help", cwd=tmp_path, environ=environ_of(tmp_path)).out
+
+        assert [mark for mark in "{<" if mark in help_] == []
+
+
 def test_a_suggestion_ends_as_a_question(tmp_path: Path) -> None:
     ran = run("stauts", cwd=tmp_path, environ=environ_of(tmp_path))
 

@@ -93,7 +93,8 @@ def test_figures_read_well() -> None:
         "1,234 jobs",
         "0 entries",
     )
-    assert (dollars(0), dollars(1_234_567), dollars(2_000_000_000)) == ("$0", "$0.0012", "$2.0000")
+    assert (dollars(0), dollars(9), dollars(1_234_567)) == ("$0", "less than $0.0001", "$0.0012")
+    assert dollars(2_345_600_000_000) == "$2,345.60"
     assert moment("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05 UTC"
     assert moment("2999-13-01") == "2999-13-01"
     assert short("review_" + "a" * 40) == "review_aaaaaaaa"
