@@ -63,7 +63,7 @@ class Writer:
     def __init__(self, out: IO[bytes], now: int) -> None:
         """Begin a backup made at `now`, UTC milliseconds."""
         self._zip = gzip.GzipFile(fileobj=out, mode="wb", compresslevel=6, mtime=0)
-        self._tar = tarfile.open(fileobj=self._zip, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115 - closed by `finish`
+        self._tar = tarfile.TarFile(fileobj=self._zip, mode="w", format=tarfile.PAX_FORMAT)
         self._section: dict[str, str] = {}
         self._sections = 0
         self._seal = hashlib.sha256()

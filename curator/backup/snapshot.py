@@ -6,12 +6,14 @@ admissions) no order helps, so those are copied whole under their lock, one at a
 only what has changed meanwhile.
 
 1. closing records: each has an outcome, in 3
-2. cards: each has an outcome in 3, or an intent, tombstone or receipt in 5
+2. cards: one that tells of a failure has its outcome, in 3
 3. the spool, under its lock: one moment, in which every job stands where it stands
 4. bases: those of the jobs that ran at that moment may go once they end
-5. projects, each under its lock: each intent has a decision, in 7; each pending card came before its job was queued
+5. projects, each under its lock: each intent has a decision, in 7; what is waited for was so before its job was queued;
+   each receipt has its card, but a card that tells of a failure counts as it was in 2
 6. accounting, days before identities: the projection never is ahead of the journal, so it comes before 8
-7. decisions: each has a result, in 9, and an attempt in 8 or 10
+7. decisions, those that stood before 5 or were begun in it: each has a result, in 9, and an attempt in 8 or 10. A later
+   one may rest on memory that is younger than its copy; without it, its result is judged anew
 8. the journal's corrections, then its settlements and unknowns: each rests on a result, in 9, and a dispatch, in 10
 9. results, then evidence
 10. the journal's dispatches, then its reservations, then its closed days: each reservation has its acceptance, in 11
@@ -40,7 +42,9 @@ from curator.durable.clock import file_clock_ns
 from curator.durable.lock import protocol_domain
 from curator.durable.read import list_names, read_bounded
 from curator.errors import InvalidRecordError, NotFoundError, RefusedError, StorageError
+from curator.model.digest import MalformedJsonError, parse
 from curator.model.ids import PROJECT_KEY_PATTERN, ProjectKey
+from curator.model.limits import READY_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -126,6 +130,8 @@ class _Copy:
         self._layout = layout
         self._writer = writer
         self._bases: set[Path] = set()
+        self._decided: set[str] = set()
+        self._cards: set[Path] = set()
         self.left_out: dict[Path, None] = {}
 
     def parts(self) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -134,13 +140,14 @@ class _Copy:
         for shard in self._folders(layout.finished):
             yield f"closing records {shard.name}", lambda shard=shard: self._plain(_walk(shard))  # type: ignore[misc]  # bound early
         cards = [project.ready for project in self._projects()]
-        yield "cards", lambda: self._plain(path for folder in cards for path in _walk(folder))
+        yield "cards", lambda: self._plain((path for folder in cards for path in _walk(folder)), self._cards)
         yield "spool", self._spool
         yield "bases", lambda: self._plain(_walk(layout.bases), self._bases)
+        self._decided.update(list_names(layout.decisions, _NAMES_MAX))
         for project in self._projects():
             yield f"project {project.root.name}", lambda project=project: self._project(project)  # type: ignore[misc]  # bound early
         yield "accounting", lambda: self._plain((*_walk(layout.days), *_walk(layout.identities)))
-        yield "decisions", lambda: self._plain(_walk(layout.decisions))
+        yield "decisions", lambda: self._plain(path for path in _walk(layout.decisions) if path.name in self._decided)
         yield from self._steps((3, 2))
         yield "results", lambda: self._plain(_walk(layout.results))
         yield "evidence", lambda: self._plain(_walk(layout.evidence))
@@ -174,9 +181,22 @@ class _Copy:
 
     def _project(self, project: ProjectLayout) -> None:
         def files() -> Iterator[Path]:
-            return (path for path in _walk(project.root) if path.parent != project.ready)
+            return (path for path in _walk(project.root) if path.parent != project.ready or self._is_due(path))
 
-        self._cut(files, "project", project.lock)
+        proofs = {project.admissions, project.retired, project.receipts}
+        for path in self._cut(files, "project", project.lock):
+            if path.parent in proofs:
+                self._decided.add(f"{path.name.partition('.')[0]}.json")
+
+    def _is_due(self, card: Path) -> bool:
+        """Tell whether a card may be copied with its project: one of a failure whose outcome we may have missed may not."""
+        if card in self._cards:
+            return True
+        try:
+            value = parse(read_bounded(card, READY_BYTES_MAX) or b"")
+        except (InvalidRecordError, MalformedJsonError):
+            return False
+        return isinstance(value, dict) and value.get("status") != "failed"
 
     def _rest(self) -> Iterator[Path]:
         """Yield what no part before has covered: configuration, standings, what a later release keeps."""
@@ -192,10 +212,13 @@ class _Copy:
             if noted is not None:
                 noted.add(path)
 
-    def _cut(self, files: Callable[[], Iterator[Path]], name: str, lock: Path) -> None:
-        """Copy folders as they stand at one moment under their lock, which is held only for what changed meanwhile."""
+    def _cut(self, files: Callable[[], Iterator[Path]], name: str, lock: Path) -> list[Path]:
+        """Copy folders as they stand at one moment under their lock, and return what they hold then.
+
+        The lock is held only for what changed since the copying began.
+        """
         if not lock.parent.is_dir():
-            return
+            return []
         began = file_clock_ns() - _RACY_NS
         stamps: dict[Path, tuple[int, int, int]] = {}
         for path in files():
@@ -203,12 +226,14 @@ class _Copy:
             self._add(path)
         domain: Domain = protocol_domain(name, lock)
         with domain.hold():
-            for path in files():
+            held = list(files())
+            for path in held:
                 stamp = _stamp(path)
                 if stamps.pop(path, None) != stamp or stamp[2] >= began:
                     self._add(path)
         for path in stamps:
             self._writer.drop(self._name(path))
+        return held
 
     def _add(self, path: Path) -> None:
         if _LEFT_OUT.fullmatch(path.relative_to(self._layout.root).as_posix()):

@@ -29,7 +29,7 @@ Steps: TypeAlias = dict[int, Fields]
 STEP_NAME: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.([0-3])\.json")
 CARRY_NAME: Final = re.compile(r"legacy\.[0-9a-f]{24}\.json")
 _SHARD: Final = re.compile(r"[0-9a-f]{2}")
-_RULES: Final[tuple[Rule, ...]] = tuple(tagged("state", states) for states in STEPS)
+RULES: Final[tuple[Rule, ...]] = tuple(tagged("state", states) for states in STEPS)
 _END: Final = 2
 _CORRECTION: Final = 3
 
@@ -47,9 +47,10 @@ class Journal:
         return [Day(name) for name in self._tree.names(self._tree.layout.attempts) if DAY_PATTERN.fullmatch(name)]
 
     def is_whole(self) -> bool:
-        """Tell whether every name in it is one that this release knows: else an attempt may stand elsewhere."""
-        folder = self._tree.layout.attempts
-        days = (self._tree.names(folder / day) for day in self.days())
+        """Tell whether each attempt of it has its own files: no day is closed, and no name is unknown."""
+        if any(not DAY_PATTERN.fullmatch(name) for name in self._tree.names(self._root)):
+            return False
+        days = (self._tree.names(self._root / day) for day in self.days())
         return all(_SHARD.fullmatch(name) or CARRY_NAME.fullmatch(name) for names in days for name in names)
 
     def find(self, attempt_id: str, hint: str) -> Steps | None:
@@ -66,13 +67,17 @@ class Journal:
         found = ((n, self._tree.find(self.path(day, attempt_id, n), rule, JOURNAL_BYTES_MAX)) for n, rule in _STEPS)
         return {n: fields for n, fields in found if fields is not None}
 
+    def is_closed(self, day: str) -> bool:
+        """Tell whether a day stands in one file, so that what is left of its folder proves little."""
+        return self._tree.stands(self._root / f"{day}.closed.json")
+
     def path(self, day: str, attempt_id: str, step: int) -> Path:
         """Return where a step stands."""
         shard = attempt_id.removeprefix("review_attempt_")[:2]
         return self._root.joinpath(day, shard, f"{attempt_id}.{step}.json")
 
 
-_STEPS: Final = tuple(enumerate(_RULES))
+_STEPS: Final = tuple(enumerate(RULES))
 
 
 def latest(steps: Steps) -> Fields:
@@ -83,7 +88,7 @@ def latest(steps: Steps) -> Fields:
 def check_journal(tree: Tree) -> Iterator[Finding]:
     """Yield what is wrong with any attempt."""
     journal = Journal(tree)
-    days = journal.days()
+    days = [day for day in journal.days() if not journal.is_closed(day)]
     for day in days:
         folder = tree.layout.attempts / day
         for name in tree.names(folder):
@@ -100,7 +105,7 @@ def check_journal(tree: Tree) -> Iterator[Finding]:
                 path = folder / match.group()
                 yield from tree.judge(
                     path,
-                    _RULES[step],
+                    RULES[step],
                     JOURNAL_BYTES_MAX,
                     partial(_step, tree, journal, step),
                 )

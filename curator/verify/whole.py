@@ -9,6 +9,7 @@ from curator.verify.accounting import check_accounting
 from curator.verify.admissions import check_admissions
 from curator.verify.beats import check_beats
 from curator.verify.checkpoints import check_checkpoints
+from curator.verify.closed import check_closed_days
 from curator.verify.closings import check_closings
 from curator.verify.journal import check_journal
 from curator.verify.names import check_names
@@ -39,6 +40,7 @@ def verify(layout: Layout, looked: Callable[[Path], None]) -> Iterator[Finding]:
     yield from check_beats(tree)
     yield from check_spool(tree)
     yield from check_journal(tree)
+    yield from check_closed_days(tree)
     yield from check_accounting(tree)
     yield from check_checkpoints(tree)
     yield from check_closings(tree)

@@ -139,7 +139,11 @@ def test_what_is_no_file_is_refused(kind: bytes, tmp_path: Path) -> None:
         check(plain_tar(tmp_path / "b", (info, b"")), lambda _: None)
 
 
-@pytest.mark.parametrize("content", [b"", b"text", gzip.compress(b"text"), gzip.compress(b"\0" * 10_240)])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"text", gzip.compress(b"text"), gzip.compress(b"\0" * 10_240)],
+    ids=["empty", "text", "packed text", "packed nothing"],
+)
 def test_what_is_no_backup_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(content)
 

@@ -60,9 +60,11 @@ def assert_goes_on(facts: Facts, archive: Path, agent: Path) -> None:
     for job in waited:
         assert app.shop.stores.spool.outcome(job) is not None
         assert app.shop.stores.finished.find(job) is not None
-    for key in facts.keys:
-        texts = world.texts(app, key)
-        assert len(texts) == len(set(texts))
+    over = {each.outcome.job_id: each.outcome.status == "completed" for each in app.shop.stores.spool.finished()}
+    texts = [text for key in facts.keys for text in world.texts(app, key)]
+    assert len(texts) == len(set(texts)) == sum(over.values())
+    cards = [app.shop.mailbox(key).ready(job) for key in facts.keys for job in app.shop.mailbox(key).pending_ids()]
+    assert {card.job_id: card.status == "applied" for card in cards if card is not None} == over
     after = {seen.id: seen.state for job in facts.ids for seen in app.shop.stores.attempts.of_job(job, EVER)}
     assert all(after[each] is state for each, state in spent.items() if state is not AttemptState.UNKNOWN)
     assert not any(seen.is_open for job in facts.ids for seen in app.shop.stores.attempts.of_job(job, EVER))
@@ -70,7 +72,7 @@ def assert_goes_on(facts: Facts, archive: Path, agent: Path) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_whole_drain_between_two_parts_leaves_a_legal_state(part: str, tmp_path: Path) -> None:
-    facts = Facts(tmp_path, jobs=4)
+    facts = Facts(tmp_path, jobs=5, refusals=(3,))
     facts.app.review_once(limit=1)
 
     def told(name: str) -> None:
@@ -83,8 +85,30 @@ def test_a_whole_drain_between_two_parts_leaves_a_legal_state(part: str, tmp_pat
     assert_goes_on(facts, tmp_path / "b.tar.gz", tmp_path / "copy")
 
 
+@pytest.mark.parametrize(
+    "part", [part for part in PARTS if part.startswith(("cards", "attempts", "results", "closed"))]
+)
+def test_a_day_that_is_closed_between_two_parts_costs_the_same(part: str, tmp_path: Path) -> None:
+    facts = Facts(tmp_path, jobs=4)
+    facts.app.review_once()
+    attempts = facts.app.shop.stores.attempts
+    (day,) = attempts.days()
+    spent = attempts.exposure("fixture-provider", day)
+
+    def told(name: str) -> None:
+        if name.startswith(part):
+            assert attempts.close_day(day, lambda _: False, facts.world.clock.ms + 864_000_000)
+
+    taken(facts.world.agent, tmp_path / "b.tar.gz", told)
+    brought_back(tmp_path / "b.tar.gz", tmp_path / "copy")
+
+    app, _ = facts.elsewhere(tmp_path / "copy")
+    assert find(tmp_path / "copy") == []
+    assert app.shop.stores.attempts.exposure("fixture-provider", day) == spent
+
+
 def test_one_job_between_any_two_parts_leaves_a_legal_state(tmp_path: Path) -> None:
-    facts = Facts(tmp_path, jobs=30, projects=3)
+    facts = Facts(tmp_path, jobs=30, projects=3, refusals=(7, 16, 23))
     parts: list[str] = []
 
     def told(name: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from curator.model.digest import Json, digest_of_text
-from curator.model.limits import DAY_ATTEMPTS_MAX
+from curator.model.limits import CLOSED_DAY_ATTEMPTS_MAX, DAY_ATTEMPTS_MAX
 from curator.verify.shape import (
     Fields,
     Rule,
@@ -13,6 +14,7 @@ from curator.verify.shape import (
     amount,
     and_then,
     listing,
+    matching,
     moment,
     number_of,
     one,
@@ -116,6 +118,31 @@ CARRY: Final = Shape(
     | {"importedAt": moment, "calls": whole(), "tokens": whole(), "costNanousd": whole()}
 )
 
+ROW: Final = re.compile(
+    r"(review_attempt_[0-9a-f]{40}) (settled|corrected|cancelled) ([01]) (0|[1-9][0-9]*) (0|[1-9][0-9]*)"
+    r" ([A-Za-z0-9][A-Za-z0-9._:-]{0,127}) (review_[0-9a-f]{40}|-)"
+)
+"""An attempt of a closed day that has its end: id, state, calls, tokens, nano-dollars, provider, job."""
+_AMOUNT: Final = Shape({"calls": whole(), "tokens": whole(), "costNanousd": whole()})
+
+
+def _keyed(rule: Rule) -> Rule:
+    def by_provider(value: Json) -> str | None:
+        if not isinstance(value, dict):
+            return "is not an object"
+        faults = (PROVIDER(key) or rule(item) for key, item in value.items())
+        return next((fault for fault in faults if fault is not None), None)
+
+    return by_provider
+
+
+CLOSED_DAY: Final = Shape(
+    {"version": ONE, "kind": one("curator-closed-day"), "day": DAY}
+    | {"totals": _keyed(Shape({"actual": _AMOUNT, "unknown": _AMOUNT})), "legacy": listing(CARRY, 0, 10_000)}
+    | {"unresolved": listing(STEPS[2]["unknown"], 0, CLOSED_DAY_ATTEMPTS_MAX)}
+    | {"attempts": listing(matching(ROW, "an attempt's row"), 0, CLOSED_DAY_ATTEMPTS_MAX)}
+)
+
 # The protocol's accounting (interop.md 5). It spells the last state with one l.
 
 LEGACY_BUDGET: Final = Shape({"version": ONE, "day": DAY, "calls": whole(), "tokens": whole(), "costUsd": amount})
@@ -170,16 +197,6 @@ def _day_attempt(value: Json) -> str | None:
     if fault is None and len({key in value for key in _SENT_MAYBE}) != 1:
         return "names its request in part"
     return fault or _id_is_its_claims(value)
-
-
-def _keyed(rule: Rule) -> Rule:
-    def by_provider(value: Json) -> str | None:
-        if not isinstance(value, dict):
-            return "is not an object"
-        faults = (PROVIDER(key) or rule(item) for key, item in value.items())
-        return next((fault for fault in faults if fault is not None), None)
-
-    return by_provider
 
 
 DAY_FILE: Final = Shape(
