@@ -180,7 +180,9 @@ class Connection(BaseHTTPRequestHandler):
         if settings.raw and kind == "review":
             exchange = json.loads(settings.raw)
             if "sse" in exchange:
-                self._send(200, exchange["sse"].encode("utf-8", "surrogateescape"), {"content-type": "text/event-stream"})
+                self._send(
+                    200, exchange["sse"].encode("utf-8", "surrogateescape"), {"content-type": "text/event-stream"}
+                )
             else:
                 self._json(exchange["status"], exchange["body"], exchange["headers"])
         elif mode.startswith("http"):
