@@ -9,6 +9,7 @@ import dataclasses
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -170,6 +171,23 @@ def run_process(*arguments: str | Path, cwd: Path, environ: Mapping[str, str]) -
         [*CURATOR, *map(str, arguments)], cwd=cwd, env=dict(environ), capture_output=True, check=False, timeout=60
     )
     return Ran(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
+
+
+def on_a_terminal(*arguments: str, environ: Mapping[str, str]) -> str:
+    """Run a command at a terminal and return what it showed."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*CURATOR, *arguments], env=dict(environ), stdin=theirs, stdout=theirs, stderr=theirs
+    ) as child:
+        os.close(theirs)
+        parts: list[bytes] = []
+        # Linux reports the end of a terminal as an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65_536):
+                parts.append(part)
+    os.close(ours)
+    assert child.returncode == 0
+    return b"".join(parts).decode("utf-8")
 
 
 def assert_refused(ran: Ran, status: int, *words: str | Path) -> None:

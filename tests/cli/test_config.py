@@ -8,7 +8,7 @@ import pytest
 
 from curator.durable.layout import Layout
 from curator.model.digest import Json
-from tests.cli.commands import Ran, assert_refused, environ_of, run
+from tests.cli.commands import Ran, assert_refused, environ_of, on_a_terminal, run
 
 SECRET = "made-up-key-0123456789"
 
@@ -134,6 +134,19 @@ def test_the_check_shows_what_is_there_and_never_a_key(tmp_path: Path, agent: Pa
     assert isinstance(findings, list)
     levels = {str(each["subject"]): each["level"] for each in findings if isinstance(each, dict)}
     assert (levels["reviewer"], levels["key"], levels["price"]) == ("ok", "ok", "warning")
+
+
+@pytest.mark.parametrize(("more", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_on_a_terminal_what_wants_attention_has_a_colour(
+    tmp_path: Path, agent: Path, more: dict[str, str], *, is_coloured: bool
+) -> None:
+    curator(tmp_path, "config", "init", "--reviewer", "local/some-model")
+    environ = environ_of(tmp_path, TERM="xterm-256color", MADE_UP_KEY=SECRET, PI_CODING_AGENT_DIR=str(agent)) | more
+
+    shown = on_a_terminal("config", "check", environ=environ)
+
+    assert "price: models.json has no price" in shown
+    assert ("\x1b[33mwarning" in shown) is is_coloured
 
 
 def test_a_missing_key_is_an_error_of_the_check(tmp_path: Path, agent: Path) -> None:

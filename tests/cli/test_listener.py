@@ -3,9 +3,6 @@
 import contextlib
 import io
 import json
-import os
-import pty
-import subprocess
 import typing
 from pathlib import Path
 
@@ -21,7 +18,7 @@ from curator.model.budget import Amount, Exposure, Limits
 from curator.model.digest import Digest
 from curator.model.ids import BranchName, JobId, ProjectKey
 from curator.model.outcome import Cost, Provenance, Usage
-from tests.cli.commands import CURATOR, environ_of, make_home
+from tests.cli.commands import environ_of, make_home, on_a_terminal
 
 JOB = JobId("review_" + "a" * 40)
 AT = "2026-01-01T00:00:00.000Z"
@@ -172,21 +169,7 @@ def test_a_terminal_shows_the_change_in_colour_unless_that_is_not_wanted(
     home.enqueue("From now on, always run the linter before committing.")
     environ = environ_of(tmp_path, TERM="xterm-256color", PI_CODING_AGENT_DIR=str(home.layout.agent)) | more
 
-    shown = _on_a_terminal([*CURATOR, "review", "--once"], environ)
+    shown = on_a_terminal("review", "--once", environ=environ)
 
     assert "  + Always run the linter before committing." in shown
     assert ("\x1b[32m" in shown) is is_coloured
-
-
-def _on_a_terminal(command: list[str], environ: dict[str, str]) -> str:
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as child:
-        os.close(theirs)
-        parts: list[bytes] = []
-        # Linux reports the end of a terminal as an error.
-        with contextlib.suppress(OSError):
-            while part := os.read(ours, 65_536):
-                parts.append(part)
-    os.close(ours)
-    assert child.returncode == 0
-    return b"".join(parts).decode("utf-8")
