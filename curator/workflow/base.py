@@ -6,11 +6,13 @@ INVARIANT  A base that is not the job's own is durable before the attempt that n
 from __future__ import annotations
 
 import dataclasses
+import errno
 from typing import TYPE_CHECKING, Literal
 
 from curator.durable.read import list_names
 from curator.errors import ConflictError, InvalidRecordError, RefusedError
 from curator.model.digest import Digest
+from curator.model.ids import PROJECT_KEY_PATTERN
 from curator.model.job import Acceptance, Base, Job
 from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.memory import Branch, branch_digest
@@ -18,6 +20,7 @@ from curator.model.times import iso
 from curator.pi.project import check_recorded_root
 
 if TYPE_CHECKING:
+    from curator.errors import StorageError
     from curator.model.ids import BranchName
     from curator.store.memory import ProjectStore
     from curator.workflow.shop import Shop
@@ -100,6 +103,16 @@ def open_memory(job: Job, shop: Shop) -> ProjectStore:
     if shadow.project() is None:
         shadow.initialise(project)
     return shadow
+
+
+def concerns_project_alone(error: StorageError, shop: Shop) -> bool:
+    """Tell whether what refused is the owner or the mode of one project's folder, and not the disk."""
+    if error.errno not in (errno.EACCES, errno.EPERM):
+        return False
+    below = [
+        error.path.relative_to(top) for top in (shop.layout.root, shop.layout.shadow) if error.path.is_relative_to(top)
+    ]
+    return any(path.parts and PROJECT_KEY_PATTERN.fullmatch(path.parts[0]) for path in below)
 
 
 def authority_of(job: Job, shop: Shop) -> Literal["shadow", "external"]:

@@ -17,6 +17,7 @@ from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.outcome import Failed
 from curator.store.spool import recover as recover_spool
 from curator.workflow.adoption import adopt_all, close_orphans
+from curator.workflow.base import concerns_project_alone
 from curator.workflow.closing import answer_failed, answer_over, close_over
 from curator.workflow.projection import project_days
 
@@ -135,7 +136,7 @@ def apart(subject: str, step: Callable[[], object], shop: Shop) -> None:
     """Do one step so that its expected failure costs that one subject. A failing disk concerns everybody."""
     try:
         step()
-    except StorageError:
-        raise
     except CuratorError as error:
+        if isinstance(error, StorageError) and not concerns_project_alone(error, shop):
+            raise
         shop.listener.tell(Stopped(subject, error.code, error.fact, error.remedy))

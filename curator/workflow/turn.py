@@ -10,6 +10,7 @@ from curator.model import event
 from curator.model.limits import RETRY_CONFIG_BASE_MS
 from curator.model.ports import Class
 from curator.model.times import iso
+from curator.workflow.base import concerns_project_alone
 from curator.workflow.claim import take
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
 from curator.workflow.retry import CONFIGURATION_CODES, wait_ms
@@ -67,16 +68,23 @@ def _review(claim: Claim, shop: Shop) -> Ending:
 
     try:
         return review_job(claim, shop)
-    except StorageError:
+    except StorageError as error:
+        if concerns_project_alone(error, shop):
+            return _set_back(claim, error, shop)
         # The run ends here; a claim that can still be given back need not wait for its lease.
         with contextlib.suppress(CuratorError):
             shop.stores.spool.put_back(claim.job.id, shop.worker_id, shop.clock.now() + RETRY_CONFIG_BASE_MS)
         raise
     except CuratorError as error:
-        shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
-        at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
-        shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
-        return Waits(error.code, at)
+        return _set_back(claim, error, shop)
+
+
+def _set_back(claim: Claim, error: CuratorError, shop: Shop) -> Waits:
+    """Name what stops one job, and let it wait for somebody to mend that."""
+    shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
+    at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
+    shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
+    return Waits(error.code, at)
 
 
 def _tell(claim: Claim, ending: Ending, shop: Shop) -> None:

@@ -12,6 +12,7 @@ import pytest
 from curator.durable.volume import Volume
 from curator.errors import StorageError
 from curator.model.digest import Json
+from curator.model.event import Stopped
 from curator.model.feedback import Pending
 from tests.acceptance.processes import Place
 from tests.cli.commands import CURATOR, Ran, assert_refused, environ_of
@@ -180,12 +181,13 @@ def test_a_disk_that_may_only_be_read_is_named(crowded: Place) -> None:
 class RefusingVolume(Volume):
     """A disk that refuses whatever is written below one folder."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, number: int = errno.EIO) -> None:
         self._folder = folder
+        self._number = number
 
     def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
         if self._folder in path.parts:
-            raise StorageError(path, OSError(errno.EIO, os.strerror(errno.EIO)))
+            raise StorageError(path, OSError(self._number, os.strerror(self._number)))
         return super().stage(path, data, hidden=hidden, flush=flush)
 
 
@@ -223,3 +225,27 @@ def test_wherever_the_disk_refuses_the_job_is_finished_later_and_whole(folder: s
     assert place.ending(job) == "applied"
     assert place.texts(key) == ["Kept."]
     assert [(card.status, len(card.changes)) for card in place.cards(key).values()] == [("applied", 1)]
+
+
+def test_a_project_whose_folder_is_denied_costs_that_project(tmp_path: Path) -> None:
+    world = World(tmp_path / "agent")
+    world.configure()
+    app = world.open(ScriptedReviewer(adding("Kept."), clock=world.clock))
+    denied, healthy = (world.project(app, tmp_path / name) for name in ("code", "other"))
+    jobs = [world.job(app, key, "entry-1") for key in (denied, healthy)]
+    for job in jobs:
+        app.shop.stores.spool.enqueue(job)
+    reviewer = ScriptedReviewer(adding("Kept."), clock=world.clock)
+
+    for _ in range(2):
+        world.open(reviewer, volume=RefusingVolume(denied, errno.EACCES)).review_once()
+        world.clock.ms += 3_600_000
+
+    place = Place(tmp_path)
+    assert [place.ending(job) for job in jobs] == ["queued", "applied"]
+    assert len(reviewer.asked) == 2, "its decision stands, so nobody is asked twice"
+    facts = [event.fact for event in world.heard.events if isinstance(event, Stopped)]
+    assert facts
+    assert all(f"{denied}/review-admissions" in fact and "Permission denied" in fact for fact in facts)
+    world.open(reviewer).review_once()
+    assert place.ending(jobs[0]) == "applied"
