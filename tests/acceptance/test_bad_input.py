@@ -332,8 +332,8 @@ def test_a_journal_record_that_cannot_be_read_leaves_the_other_orphans_no_worse_
     def die(_: int) -> str:
         raise KilledError
 
+    app = world.open(ScriptedReviewer(die, clock=world.clock))
     for name in ("code", "other"):
-        app = world.open(ScriptedReviewer(die, clock=world.clock))
         app.shop.stores.spool.enqueue(world.job(app, world.project(app, tmp_path / name), "entry-1"))
         with pytest.raises(KilledError):
             app.review_once()

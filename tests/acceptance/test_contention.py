@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from curator.durable.layout import Layout
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
 from tests.acceptance.processes import MAIN, Place, ended, provided, wait_until
-from tests.fakes.provider import Settings
+from tests.fakes.provider import Server, Settings
 from tests.foreign import foreground_add
 from tests.kit import CountingChance, HandClock, Listening
 from tests.session_lines import assistant, header, user, write
@@ -80,7 +81,7 @@ def test_three_workers_and_kills_end_every_job_once(seed: int, tmp_path: Path) -
         by_hand: list[ProjectKey] = []
         for kill in range(KILLS):
             due = (kill + 1) * 4 + dice.randrange(3)
-            wait_until(lambda due=due: server.state.requests >= due or all(each.poll() is not None for each in workers))
+            _wait_for(due, server, workers)
             by_hand += [keys[kill]] if write_by_hand(place, keys[kill], "Written by hand.") else []
             victim = workers.pop(dice.randrange(3))
             victim.kill()
@@ -99,6 +100,11 @@ def test_three_workers_and_kills_end_every_job_once(seed: int, tmp_path: Path) -
         asked, before = server.state.requests, place.tree()
         assert place.review().status == 0
         assert (server.state.requests, place.tree()) == (asked, before)
+
+
+def _wait_for(requests: int, server: Server, workers: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Wait until the provider was asked so often, or nobody works any more."""
+    wait_until(lambda: server.state.requests >= requests or all(each.poll() is not None for each in workers))
 
 
 def assert_all_ended_once(place: Place, keys: list[ProjectKey], jobs: list[Job], by_hand: list[ProjectKey]) -> None:

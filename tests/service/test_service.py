@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.acceptance.processes import Place, Ran, ended, provided, wait_until
-from tests.cli.commands import environ_of
+from tests.acceptance.processes import Place, ended, provided, wait_until
+from tests.cli.commands import Ran, environ_of
 from tests.fakes.provider import Settings
 
 SERVICE: Final = (sys.executable, "-m", "curator_service")
