@@ -112,7 +112,7 @@ def _switch(mode: Mode, agent_dir: Path | None, reason: str | None, *, force: bo
 def _refuse(shut: tuple[str, ...], mode: Mode) -> None:
     from curator.errors import RefusedError
 
-    fact = f"nothing was changed, for before {mode} mode {counted(len(shut), 'gate is', 'gates are')} closed: {', '.join(shut)}"
+    fact = f"nothing was changed: {counted(len(shut), 'gate')} before {mode} mode closed: {', '.join(shut)}"
     remedy = f"Mend that, or run `curator authority {mode} --force --reason TEXT`; the reason is kept"
     raise RefusedError(fact, remedy=remedy)
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from curator.app import App
     from curator.model.digest import Json
     from curator.model.project import Standing, Wish
+    from curator.workflow.linking import Link
     from curator.workflow.projects import ProjectView
+    from curator.workflow.purging import Purge
 
 app = typer.Typer(help="List projects, pause or exclude one, follow one that was moved, or forget one.")
 
@@ -75,6 +77,57 @@ def exclude(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json:
     _decide(project, "excluded", agent_dir, as_json=as_json)
 
 
+@app.command()
+def link(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The folder as it was called, or the head of its key.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder as it is called now.")],
+    yes: Yes = False,
+    agent_dir: AgentDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a renamed or moved folder keep its memory. Shows the plan; --yes does it."""
+    from curator.workflow.linking import link as link_projects
+    from curator.workflow.linking import plan_link
+    from curator.workflow.projects import find_key
+
+    opened = _open(agent_dir)
+    plan = plan_link(opened.shop, find_key(opened.layout, old), new)
+    made = link_projects(opened.shop, plan) if yes else ()
+    if as_json:
+        document(_link_document(plan, made, is_done=yes))
+        return
+    for line in _link_lines(plan):
+        say(line)
+    if yes:
+        say(f"{plan.new.root} has the memory of {plan.old.root} now; {counted(len(made), 'job')} made anew.")
+    else:
+        say("Nothing was done. Run it again with --yes to do it.")
+
+
+@app.command()
+def purge(
+    project: Annotated[str, typer.Argument(metavar="FOLDER|KEY", help="A project's folder, or the head of its key.")],
+    yes: Yes = False,
+    agent_dir: AgentDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget a project: its memory, its jobs and what was made of them. Shows the plan; --yes does it."""
+    from curator.workflow.projects import find_key
+    from curator.workflow.purging import plan_purge
+    from curator.workflow.purging import purge as purge_project
+
+    opened = _open(agent_dir)
+    plan = plan_purge(opened.shop, find_key(opened.layout, project))
+    if yes:
+        purge_project(opened.shop, plan.view.key)
+    if as_json:
+        document(_purge_document(plan, is_done=yes))
+        return
+    for line in _purge_lines(plan):
+        say(line)
+    say("It is forgotten." if yes else "Nothing was done. Run it again with --yes to do it; it cannot be undone.")
+
+
 _SAID = {
     "paused": "paused: its jobs wait. Run `curator project resume` to let them go on",
     "active": "active: its jobs go on",
@@ -130,6 +183,61 @@ def _decided(standing: Standing) -> Iterator[tuple[str, str]]:
         yield "came from", standing.linked_from
     if standing.purged_at is not None:
         yield "purged", moment(standing.purged_at)
+
+
+def _link_lines(plan: Link) -> Iterator[str]:
+    yield f"from       {plan.old.root} ({plan.old.key[:12]})"
+    yield f"to         {plan.new.root} ({plan.new.key[:12]})"
+    for branch in plan.branches:
+        revisions = counted(len(plan.histories.get(branch.name, {})), "revision")
+        yield f"memory     branch {branch.name}: {counted(len(branch.entries), 'entry', 'entries')}, {revisions}"
+    if plan.decided:
+        yield f"decided    {counted(len(plan.decided), 'job')}: first carried to its end, for it is paid for"
+    if plan.jobs:
+        yield f"waiting    {counted(len(plan.jobs), 'job')}: made anew for the new place"
+    yield "kept       the old store, marked as linked; the extension's skills of this project stay there"
+
+
+def _link_document(plan: Link, made: tuple[str, ...], *, is_done: bool) -> Json:
+    return {
+        "isDone": is_done,
+        "from": {"projectKey": plan.old.key, "projectRoot": plan.old.root},
+        "to": {"projectKey": plan.new.key, "projectRoot": plan.new.root},
+        "branches": [
+            {"name": each.name, "entries": len(each.entries), "revisions": len(plan.histories.get(each.name, {}))}
+            for each in plan.branches
+        ],
+        "decided": list(plan.decided),
+        "jobs": list(plan.jobs),
+        "madeAnew": list(made),
+    }
+
+
+def _purge_lines(plan: Purge) -> Iterator[str]:
+    view = plan.view
+    yield f"project    {view.root or view.key}"
+    for branch in view.branches:
+        figures = f"{counted(branch.entries, 'entry', 'entries')}, {counted(branch.revisions, 'revision')}"
+        yield f"memory     branch {branch.name}: {figures}"
+    yield f"jobs       {view.waiting + view.held} waiting or held: ended without a review"
+    yield f"traces     evidence, results, decisions and outcomes of {counted(len(plan.jobs), 'job')}"
+    for letter in plan.letters:
+        yield f"set aside  {letter}"
+    yield "kept       every attempt and what it cost, and closing records, which hold ids and figures alone"
+    for path in plan.kept:
+        yield f"Pi keeps   {path}"
+    yield "Pi keeps   the sessions that were held in that folder"
+
+
+def _purge_document(plan: Purge, *, is_done: bool) -> Json:
+    view = plan.view
+    return {
+        "isDone": is_done,
+        "project": _document(view),
+        "jobs": list(plan.jobs),
+        "letters": [str(path) for path in plan.letters],
+        "kept": [str(path) for path in plan.kept],
+    }
 
 
 def _document(view: ProjectView) -> Json:

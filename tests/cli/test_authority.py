@@ -56,7 +56,7 @@ def test_each_gate_is_shown_with_its_evidence_and_a_closed_one_refuses(home: Hom
     assert ran.status == 65
     assert "CLOSED   shadow: no shadow has reviewed anything yet" in ran.out
     assert "open     budget: offline/rules-1 may take 100 calls" in ran.out
-    assert ran.err.startswith("curator: nothing was changed, for ")
+    assert ran.err.startswith("curator: nothing was changed: ")
     assert "shadow" in ran.err
     assert home.run("authority", "--json").document["mode"] == "embedded"
 

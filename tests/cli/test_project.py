@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from curator.model.ids import project_key
-from tests.cli.commands import Home, assert_refused, make_home
+from curator.model.ids import ProjectKey, project_key
+from tests.cli.commands import Home, Ran, assert_refused, environ_of, make_home, run
 
 WISH = "From now on, always run the linter before committing."
 
@@ -74,12 +74,7 @@ def test_a_folder_that_is_gone_still_names_its_memory(home: Home) -> None:
     home.project.mkdir()
     told = home.run("project", "show", key_of(home), "--json").document
     home.project.rmdir()
-    (home.path / "stand").mkdir()
-
-    from tests.cli.commands import environ_of, run
-
-    environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
-    gone = run("project", "show", home.project, "--json", cwd=home.path / "stand", environ=environ).document
+    gone = elsewhere(home, "project", "show", home.project, "--json").document
     assert (told["place"], gone["place"]) == ("there", "gone")
     assert gone["projectKey"] == key_of(home)
 
@@ -92,3 +87,54 @@ def test_a_decision_is_told_to_a_program_as_its_record(home: Home) -> None:
     told = home.run("project", "pause", "--json").document
 
     assert (told["projectKey"], told["wish"]) == (key_of(home), "paused")
+
+
+def reviewed_and_moved(home: Home) -> Path:
+    home.enqueue(WISH)
+    home.review()
+    home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
+    moved = home.path / "moved"
+    home.project.rename(moved)
+    return moved
+
+
+def elsewhere(home: Home, *arguments: str | Path) -> Ran:
+    """Run a command from a folder that is no project of anybody's."""
+    environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
+    return run(*arguments, cwd=home.path, environ=environ)
+
+
+def test_a_moved_folder_keeps_its_memory_after_a_shown_plan(home: Home) -> None:
+    moved = reviewed_and_moved(home)
+
+    plan = elsewhere(home, "project", "link", home.project, moved)
+    assert (plan.status, "Nothing was done" in plan.out) == (0, True)
+    assert "branch main: 1 entry, 1 revision" in plan.out
+    done = elsewhere(home, "project", "link", home.project, moved, "--yes", "--json").document
+
+    assert (done["isDone"], len(done["madeAnew"])) == (True, 1)  # type: ignore[arg-type]  # a list of ids
+    assert "linter" in elsewhere(home, "memory", "show", "--project", moved).out
+    assert "memory has changed" in elsewhere(home, "review", "--once").out
+
+
+def test_what_is_still_there_is_not_linked(home: Home, tmp_path: Path) -> None:
+    home.enqueue(WISH)
+    home.review()
+
+    assert_refused(home.run("project", "link", home.project, tmp_path), 65, "still there")
+
+
+def test_a_project_is_forgotten_after_a_shown_plan(home: Home) -> None:
+    home.enqueue(WISH)
+    home.review()
+
+    plan = home.run("project", "purge", home.project)
+    assert (plan.status, "cannot be undone" in plan.out) == (0, True)
+    assert "every attempt and what it cost" in plan.out
+    assert "linter" not in plan.out
+    assert home.run("project", "purge", home.project, "--yes").out.endswith("It is forgotten.\n")
+
+    assert shown(home)["state"] == "purged"
+    assert not home.layout.project(ProjectKey(key_of(home))).root.exists()
+    assert home.run("status").status == 0
+    assert_refused(home.run("project", "purge", "0" * 24), 66, "nothing is known")
