@@ -54,6 +54,12 @@ def assert_goes_on(facts: Facts, archive: Path, agent: Path) -> None:
         if any((Layout(agent).spool / each / f"{job}.json").exists() for each in ("queued", "running"))
     ]
     spent = {seen.id: seen.state for job in facts.ids for seen in app.shop.stores.attempts.of_job(job, EVER)}
+    for job in waited:
+        results = {result.attempt_id: result for result in app.shop.stores.decisions.results(job)}
+        for seen in app.shop.stores.attempts.of_job(job, EVER):
+            assert seen.state is not AttemptState.SETTLED or seen.id in results
+        for of, result in results.items():
+            assert result.proposal_digest is None or app.shop.stores.decisions.evidence(job, of) is not None
     app.review_once()
 
     assert find(agent) == []
