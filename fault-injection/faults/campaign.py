@@ -39,7 +39,7 @@ _LONG_MS: Final = 26 * 3_600_000
 """Longer than any back-off and into the next budget day."""
 _ROUNDS_MAX: Final = 5
 
-_DEFECTS: Final = (
+DEFECTS: Final = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -151,6 +151,7 @@ class Stage:
         """Play the scenario once on a good disk, and remember it."""
         self.scenario = scenario
         self.agent = scratch / "agent"
+        self.lives_on = False
         (scratch / "project").mkdir(exist_ok=True)
         self._judged: set[tuple[str, tuple[Mark, ...]]] = set()
         self._healthy: frozenset[tuple[str, tuple[Mark, ...]]] = frozenset()
@@ -193,7 +194,7 @@ class Stage:
 
     def said(self, point: int, disk: LossyDisk | None = None) -> tuple[Mark, ...]:
         """Return what had been told by then, what was told before the run included."""
-        return (*self._told_before, *(self.disk if disk is None else disk).said(point))
+        return (*self.told_before, *(self.disk if disk is None else disk).said(point))
 
     def run(self, models: Iterable[str] = MODELS, *, every: int = 1, seed: int = 0) -> Report:
         """Judge each distinct state, or every `every`-th of them."""
@@ -277,7 +278,9 @@ class Stage:
         is_over: bool = True,
     ) -> Case:
         """Put together what the oracles judge."""
-        return Case(now, crashed, said, tuple(since), crashes, is_over, self._damaged)
+        return Case(
+            now, crashed, said, tuple(since), crashes, is_over=is_over, lives_on=self.lives_on, damaged=self._damaged
+        )
 
     def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
         """Recover a tree and return every breach of a promise."""
@@ -306,7 +309,7 @@ class Stage:
             self._world(life, clock, since, volume).review()
         except CuratorError as error:
             return [f"{life}: {type(error).__name__}: {error}"]
-        except _DEFECTS as error:
+        except DEFECTS as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             return [f"{life}: {type(error).__name__}: {error} ({place.name}, line {place.lineno})"]
         return []
@@ -343,7 +346,8 @@ class Stage:
         self.scenario.prepare(first)
         # Where the scenario undid what was told, only what came after counts.
         undone = max((at for at, mark in enumerate(told) if mark.kind == "tampered"), default=0)
-        self._told_before = tuple(told[undone:])
+        self.told_before = tuple(told[undone:])
+        self.begin = clock.now()
         volume = RecordingVolume(self.agent, clock)
         world = World(self.agent, volume, clock, self.scenario.script, f"{name}/run", volume.mark)
         self.scenario.run(world)

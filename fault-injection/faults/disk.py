@@ -77,6 +77,7 @@ class LossyDisk:
         self._files: dict[int, Node] = {_ROOT: Node(None)}
         self._flushed: dict[int, int] = {}
         """From which step on a file's bytes are durable."""
+        self._touches: dict[int, list[tuple[int, int]]] = {}
         self._start: dict[_Slot, int] = {}
         self._changes: dict[_Slot, list[_Change]] = {}
         self._folder_flushes: dict[int, list[int]] = {}
@@ -108,7 +109,7 @@ class LossyDisk:
     def whole(self, point: int) -> Tree:
         """Return the tree that a process crash leaves: the kernel forgets nothing."""
         names = {slot: self._value(slot, changes, point) for slot, changes in self._changes.items()}
-        return self._grow(names, {})
+        return self._grow(names, {}, point)
 
     def of(self, model: str, point: int, seed: int = 0) -> Iterator[State]:
         """Yield what a model allows at a point: `kill`, `strict` or `ordered`."""
@@ -126,7 +127,12 @@ class LossyDisk:
     def strict(self, point: int, seed: int = 0) -> Iterator[State]:
         """Yield the trees that strict POSIX allows at a point."""
         options = self._options(point)
-        free = {slot: steps for slot, steps in options.items() if len(steps) > 1 and slot not in self._inert}
+        within = self._within_reach(options)
+        free = {
+            slot: steps
+            for slot, steps in options.items()
+            if len(steps) > 1 and slot not in self._inert and slot.folder in within
+        }
         slots = list(free)
         for combination in _combinations([free[slot] for slot in slots], self._states_max, seed * 100_003 + point):
             chosen = {slot: steps[-1] for slot, steps in options.items()} | dict(zip(slots, combination, strict=True))
@@ -147,7 +153,9 @@ class LossyDisk:
 
     def unsettled(self, point: int) -> tuple[str, ...]:
         """Name what a power cut could still take back at a point, inert names apart."""
-        told = [self._paths[slot] for slot, steps in self._options(point).items() if len(steps) > 1]
+        options = self._options(point)
+        within = self._within_reach(options)
+        told = [self._paths[slot] for slot, steps in options.items() if len(steps) > 1 and slot.folder in within]
         shown = [(slot, self._value(slot, changes, point)) for slot, changes in self._changes.items()]
         told += [
             f"the bytes of {self._paths[slot]}"
@@ -166,7 +174,12 @@ class LossyDisk:
 
     def _shown(self, slot: _Slot, step: int, point: int) -> tuple[Node | None, bool]:
         inode = self._value_at(slot, step)
-        return (None, True) if inode is None else (self._files[inode], self._has_bytes(inode, point))
+        return (None, True) if inode is None else (self._node(inode, point), self._has_bytes(inode, point))
+
+    def _node(self, inode: int, point: int) -> Node:
+        node = self._files[inode]
+        touched = [mtime_ns for step, mtime_ns in self._touches.get(inode, ()) if step < point]
+        return dataclasses.replace(node, mtime_ns=touched[-1]) if touched else node
 
     # --- compiling ---------------------------------------------------------------------------------------------------
 
@@ -209,7 +222,7 @@ class LossyDisk:
                 target = self._slot(asked.path, self._now)
                 self._show(step, target, inode)
                 self._show(step, self._slot(asked.source, self._now), None, needs=target)
-            case Verb.UNLINK:
+            case Verb.UNLINK | Verb.RMDIR:
                 self._standing(asked.path)
                 self._show(step, self._slot(asked.path, self._now), None)
             case Verb.MKDIR:
@@ -221,9 +234,9 @@ class LossyDisk:
                 folder = self._standing(asked.path) if asked.path else _ROOT
                 self._folder_flushes.setdefault(folder, []).append(step)
                 self._flushes.append(step)
-            case Verb.TOUCH:
-                inode = self._standing(asked.path)
-                self._files[inode] = dataclasses.replace(self._files[inode], mtime_ns=asked.mtime_ns)
+            case Verb.TOUCH | Verb.KEEP_TIME:
+                # A time is not worth a state of its own: it is taken as durable at once, like a mode.
+                self._touches.setdefault(self._standing(asked.path), []).append((step, asked.mtime_ns))
             case Verb.RESTRICT | Verb.MARK:
                 return
 
@@ -269,6 +282,22 @@ class LossyDisk:
             options[slot] = [step for step in steps if step >= durable]
         return options
 
+    def _within_reach(self, options: Mapping[_Slot, list[int]]) -> set[int]:
+        """Return the folders to which some choice of names leads: one that is gone for good takes its content along."""
+        inside: dict[int, set[int]] = {}
+        for slot, inode in self._start.items():
+            if slot not in options:
+                inside.setdefault(slot.folder, set()).add(inode)
+        for slot, steps in options.items():
+            shown = {self._value_at(slot, step) for step in steps}
+            inside.setdefault(slot.folder, set()).update(inode for inode in shown if inode is not None)
+        reached, pending = {_ROOT}, [_ROOT]
+        while pending:
+            for inode in inside.get(pending.pop(), set()) - reached:
+                reached.add(inode)
+                pending.append(inode)
+        return reached
+
     def _keeps_renames(self, chosen: Mapping[_Slot, int]) -> bool:
         for slot, step in chosen.items():
             for change in self._changes[slot]:
@@ -297,7 +326,7 @@ class LossyDisk:
                 torn = ", ".join(
                     f"bytes of {self._path_of(inode, unflushed)}: {how}" for inode, how in cut.items() if how != "whole"
                 )
-                yield State(self._grow(names, cut), "; ".join(filter(None, (lost, torn))) or "nothing")
+                yield State(self._grow(names, cut, point), "; ".join(filter(None, (lost, torn))) or "nothing")
                 if not inert:
                     break
 
@@ -318,7 +347,7 @@ class LossyDisk:
             return self._start.get(slot)
         return next(change.inode for change in self._changes[slot] if change.step == step)
 
-    def _grow(self, names: Mapping[_Slot, int | None], cut: Mapping[int, str]) -> Tree:
+    def _grow(self, names: Mapping[_Slot, int | None], cut: Mapping[int, str], point: int) -> Tree:
         """Return the tree that hangs from the root when each slot shows its chosen value."""
         inside: dict[int, list[tuple[str, int]]] = {}
         for slot, inode in self._start.items():
@@ -332,7 +361,7 @@ class LossyDisk:
         while pending:
             above, folder = pending.pop()
             for name, inode in inside.get(folder, ()):
-                node, path = self._files[inode], f"{above}{name}"
+                node, path = self._node(inode, point), f"{above}{name}"
                 tree[path] = _cut(node, cut.get(inode, "whole"))
                 if node.is_folder:
                     pending.append((f"{path}/", inode))

@@ -29,6 +29,13 @@ _MAY_GO: Final = re.compile(
     r"no-forgetti/(?:curator/shadow/)?[0-9a-f]{24}/review-admissions/[^/]+"
     r"|no-forgetti/[0-9a-f]{24}/service/review-feedback/.+"
 )
+_STEP: Final = re.compile(
+    r"no-forgetti/curator/attempts/([0-9-]{10})/[0-9a-f]{2}/(review_attempt_[0-9a-f]{40})\.[0-3]\.json"
+)
+_EVIDENCE: Final = re.compile(
+    r"no-forgetti/review-spool/(?:provider-results|proposal-decisions)/(review_[0-9a-f]{40}).*"
+)
+_JOB: Final = re.compile(r"review_[0-9a-f]{40}")
 _AFTER: Final = {
     "reserved": {"reserved", "dispatched", "cancelled", "settled", "unknown"},
     "dispatched": {"dispatched", "settled", "unknown", "corrected"},
@@ -53,6 +60,8 @@ class Case:
     crashes: int
     is_over: bool = False
     """Whether everything had time to come to its end: then nothing may still be on its way."""
+    lives_on: bool = False
+    """Whether the process was only refused something and could still act on it."""
     damaged: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """Records that could not be read before the story began."""
 
@@ -63,6 +72,10 @@ class Case:
     def told_before(self, kind: str) -> list[str]:
         """Return the subjects of the marks from before the crash."""
         return [mark.subject for mark in self.before if mark.kind == kind]
+
+    def is_retired(self, job: str) -> bool:
+        """Tell whether what a job left may have gone by its age: it is over, and long enough."""
+        return job in self.now.finished and bool(self.told("aged"))
 
 
 Oracle: TypeAlias = "Callable[[Case], Iterator[str]]"
@@ -82,7 +95,8 @@ def what_was_accepted_is_eligible_or_over(case: Case) -> Iterator[str]:
     for job in case.told("accepted"):
         if not case.now.stands(job) and job not in case.now.finished:
             yield f"{job} was accepted and stands nowhere"
-        if case.is_over and not {"outcomes", "held"}.intersection(case.now.stands(job)):
+        ended = {"outcomes", "held"}.intersection(case.now.stands(job))
+        if case.is_over and not ended and not case.is_retired(job):
             yield f"{job} was accepted and never came to its end: {case.now.stands(job)}"
 
 
@@ -101,9 +115,11 @@ def what_was_said_to_be_over_is_over(case: Case) -> Iterator[str]:
         ("since", case.now, case.told("over")),
     ):
         for job in jobs:
-            if job not in view.outcomes or job not in view.finished:
+            if job not in view.finished or (job not in view.outcomes and not case.is_retired(job)):
                 yield f"{job} was said to be over, and {when} its outcome or closing record was lost"
-            if {"queued", "running"}.intersection(view.stands(job)):
+            # One that is long over may be queued again: it is answered from its closing record.
+            is_back = case.is_retired(job) and job not in view.outcomes
+            if {"queued", "running"}.intersection(view.stands(job)) and not is_back:
                 yield f"{job} was said to be over, and stands in {view.stands(job)}"
     if case.is_over:
         for job in set(case.now.outcomes) - set(case.now.finished):
@@ -118,8 +134,12 @@ def a_request_was_dispatched_first(case: Case) -> Iterator[str]:
         if text_of(steps.get(1, {}), "state") == "dispatched"
     )
     requests = case.told("request")
+    # A closed day keeps of an attempt that had its end what it was charged, not what was asked.
+    unnamed = len(case.now.past)
     for request in requests:
-        if sent[request] != 1:
+        if sent[request] == 0 and unnamed:
+            unnamed -= 1
+        elif sent[request] != 1:
             yield f"request {request[:12]} was made and {sent[request]} attempts say that they sent it"
     if len(set(requests)) != len(requests):
         yield "a request was made twice"
@@ -145,6 +165,8 @@ def an_attempt_is_proved_step_by_step(case: Case) -> Iterator[str]:
             job, base = text_of(latest, "jobId"), text_of(latest, "baseBranchDigest")
             if text_of(latest, "origin") != "curator":
                 continue
+            if case.is_retired(job):
+                continue
             if base not in ("", _own_base(view, job)) and f"{HOME}/curator/bases/{job}/{base}.json" not in view.files:
                 yield f"{attempt} judges a base that is not there"
             if text_of(latest, "state") == "settled":
@@ -165,7 +187,7 @@ def a_claim_comes_first(case: Case) -> Iterator[str]:
             job, number = text_of(latest, "jobId"), number_of(latest, "claimAttempt")
             if text_of(latest, "origin") == "curator" and number > _claims(view, job):
                 yield f"{attempt} is of claim {number}, and {job} was not claimed so often"
-    if case.crashes == 1 and case.before and case.before[-1].kind == "request":
+    if case.crashes == 1 and not case.lives_on and case.before and case.before[-1].kind == "request":
         for attempt, steps in case.crashed.attempts.items():
             latest = steps[max(steps)]
             job, is_asked = text_of(latest, "jobId"), text_of(latest, "requestDigest") == case.before[-1].subject
@@ -180,7 +202,11 @@ def a_failed_job_keeps_its_evidence(case: Case) -> Iterator[str]:
     for view in (case.crashed, case.now):
         kept = {job for job, _ in view.results}
         for job, record in view.outcomes.items():
-            if text_of(fields_of(record.get("outcome")), "status") == "failed" and job not in kept:
+            if (
+                text_of(fields_of(record.get("outcome")), "status") == "failed"
+                and job not in kept
+                and not case.is_retired(job)
+            ):
                 yield f"{job} failed and its evidence is not kept"
 
 
@@ -192,13 +218,17 @@ def the_projection_follows(case: Case) -> Iterator[str]:
             if attempt not in view.identities:
                 yield f"{attempt} stands in a day file without its identity"
             steps = view.attempts.get(attempt)
-            if steps is None or _state(steps) not in _AFTER[shown]:
+            if attempt in view.past:
+                if view.past[attempt].state not in _AFTER[shown]:
+                    yield f"{attempt} is {shown} in a day file and closed as {view.past[attempt].state}"
+            elif steps is None or _state(steps) not in _AFTER[shown]:
                 yield f"{attempt} is {shown} in a day file and {_state(steps or {0: {}})} in the journal"
     if case.is_over:
         days = {attempt: text_of(steps[max(steps)], "day") for attempt, steps in case.now.attempts.items()}
         for attempt, day in days.items():
             # Pi reads today's day file alone.
-            if day == max(days.values()) and attempt not in case.now.projection:
+            is_today = day == max(days.values()) and not case.told("aged")
+            if is_today and attempt not in case.now.projection:
                 yield f"{attempt} is not in its day file"
 
 
@@ -206,7 +236,10 @@ def an_attempt_only_goes_on(case: Case) -> Iterator[str]:
     """No attempt disappears, and none goes back: actual, held and unknown shrink by a settle or a proof alone."""
     for attempt, steps in case.crashed.attempts.items():
         now = case.now.attempts.get(attempt)
-        if now is None:
+        if attempt in case.now.past:
+            if case.now.past[attempt].state not in _AFTER[_state(steps)]:
+                yield f"{attempt} went from {_state(steps)} to {case.now.past[attempt].state}"
+        elif now is None:
             yield f"{attempt} disappeared"
         elif _state(now) not in _AFTER[_state(steps)]:
             yield f"{attempt} went from {_state(steps)} to {_state(now)}"
@@ -236,7 +269,7 @@ def immutable_paths_keep_their_bytes(case: Case) -> Iterator[str]:
         if not _IMMUTABLE.fullmatch(path):
             continue
         now = case.now.files.get(path)
-        if now is None and not _MAY_GO.fullmatch(path):
+        if now is None and not _MAY_GO.fullmatch(path) and not _may_have_aged(case, path):
             yield f"{path} disappeared"
         elif now is not None and now != content:
             yield f"{path} changed"
@@ -287,13 +320,16 @@ def what_pi_meets_is_in_order(case: Case) -> Iterator[str]:
         for job in set(project.tombstones) - set(project.receipts) - set(case.told("tampered")):
             yield f"{job}: a tombstone stands without its receipt"
         for job in set(project.receipts) - {*project.completions, *project.tombstones, *case.told("tampered")}:
-            yield f"{job}: a receipt stands and nothing proves that its change was whole"
+            if not case.is_retired(job):
+                yield f"{job}: a receipt stands and nothing proves that its change was whole"
         written = {text_of(each, "id") for history in project.revisions.values() for each in history}
         for job, card in project.ready.items():
             done = {*project.completions, *project.receipts, *project.tombstones}
             record = fields_of(fields_of(project.intents.get(job, {}).get("revision")).get("record"))
             is_due = text_of(card, "status") == "applied"
             is_frozen = job in project.intents and (text_of(record, "id") in written or not is_due)
+            if case.is_retired(job):
+                continue
             if text_of(card, "status") != "failed" and job not in done and not is_frozen:
                 yield f"{job}: its card was told before its change was whole"
             if text_of(card, "status") == "failed" and job not in case.crashed.outcomes:
@@ -304,7 +340,7 @@ def what_was_set_aside_is_kept(case: Case) -> Iterator[str]:
     """A record that nobody can read is moved, never lost; and a mended one stands there until its job does."""
     kept = Counter(case.now.files.values())
     for path, content in case.damaged.items():
-        if not kept[content]:
+        if not kept[content] and not case.told("aged"):
             yield f"{path} could not be read, and is gone"
     for job in case.told("mended"):
         if not case.now.stands(job) and not any(job.encode() in content for content in case.now.files.values()):
@@ -322,7 +358,7 @@ def a_receipt_matches_the_history(case: Case) -> Iterator[str]:
                     yield f"{job}: a receipt that changed nothing names a revision"
             elif text_of(revision, "afterDigest") != text_of(receipt, "resultingBranchDigest"):
                 yield f"{job}: its receipt names a revision that is not there, or leads elsewhere"
-            if text_of(case.now.decisions.get(job, {}), "kind") == "":
+            if text_of(case.now.decisions.get(job, {}), "kind") == "" and not case.is_retired(job):
                 yield f"{job}: a receipt without a decision"
 
 
@@ -351,7 +387,7 @@ def a_proposal_takes_effect_once(case: Case) -> Iterator[str]:
         ]
         owners = _owners(project)
         for revision in reviews:
-            if owners[revision] != 1:
+            if owners[revision] != 1 and not (owners[revision] == 0 and case.told("aged")):
                 yield f"revision {revision} belongs to {owners[revision]} jobs"
         for name, branch in project.branches.items():
             texts = Counter(text_of(fields_of(entry), "text") for entry in list_of(branch.get("entries")))
@@ -369,6 +405,45 @@ def memory_survives(case: Case) -> Iterator[str]:
     for text in undone.intersection(case.told("undone")):
         if any(text in _texts(project) for project in case.now.projects):
             yield f"what was taken back is remembered again: {text}"
+
+
+def a_closed_day_costs_what_it_cost(case: Case) -> Iterator[str]:
+    """What stands for a day says of each attempt what its files said, and its totals are their sum."""
+    for attempt, row in case.now.past.items():
+        last = case.crashed.attempts.get(attempt, {})
+        charged = last[max(last)] if last and max(last) > 1 else {}
+        wanted = (number_of(charged, "chargedTokens"), number_of(charged, "chargedCostNanousd"))
+        if "chargedTokens" in charged and (row.tokens, row.nanousd) != wanted:
+            yield f"{attempt} was charged {wanted}, and is closed with {(row.tokens, row.nanousd)}"
+    for day, closed in case.now.closed.items():
+        for provider, total in fields_of(closed.get("totals")).items():
+            rows = [row for row in case.now.past.values() if (row.day, row.provider) == (day, provider)]
+            lost = [each for each in map(fields_of, list_of(closed.get("unresolved"))) if each["provider"] == provider]
+            legacy = [each for each in map(fields_of, list_of(closed.get("legacy"))) if each["provider"] == provider]
+            actual = (sum(row.calls for row in rows), sum(row.tokens for row in rows))
+            unknown = (
+                len(lost) + sum(number_of(each, "calls") for each in legacy),
+                sum(number_of(each, "holdTokens") for each in lost) + sum(number_of(each, "tokens") for each in legacy),
+            )
+            for name, wanted in (("actual", actual), ("unknown", unknown)):
+                told = fields_of(fields_of(total).get(name))
+                if (number_of(told, "calls"), number_of(told, "tokens")) != wanted:
+                    yield f"{day}: {name} of {provider} is {told}, and its attempts come to {wanted}"
+
+
+def what_is_removed_leaves_no_orphan(case: Case) -> Iterator[str]:
+    """What a record is made of goes after it, at whatever moment somebody looks; nothing goes while its job is under way."""
+    for view in (case.crashed, case.now):
+        for job, decision in view.decisions.items():
+            if (job, text_of(decision, "attemptId")) not in view.results:
+                yield f"{job}: a decision stands and its result does not"
+        for path in view.files:
+            aged = _EVIDENCE.fullmatch(path)
+            if aged and view.stands(aged[1]) == [] and aged[1] not in view.finished:
+                yield f"{path} stands, and nothing says that its job is over"
+        for project in view.projects:
+            for job in {*project.intents, *project.completions} - set(view.decisions):
+                yield f"{job}: its change has begun, and its decision is gone"
 
 
 def who_waits_gets_one_card(case: Case) -> Iterator[str]:
@@ -417,6 +492,8 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     history_has_no_gap,
     a_proposal_takes_effect_once,
     memory_survives,
+    a_closed_day_costs_what_it_cost,
+    what_is_removed_leaves_no_orphan,
     who_waits_gets_one_card,
     the_shadow_changes_nothing_real,
 )
@@ -425,6 +502,20 @@ ORACLES: Final[tuple[Oracle, ...]] = (
 def _state(steps: dict[int, Fields]) -> str:
     """Return what the highest step of an attempt says."""
     return text_of(steps[max(steps)], "state")
+
+
+def _may_have_aged(case: Case, path: str) -> bool:
+    """Tell whether a name may have gone by its age: of a finished job, of a closed day, or of a day that Pi reads no more."""
+    if not case.told("aged"):
+        return False
+    step = _STEP.fullmatch(path)
+    if step is not None:
+        return step[2] in case.now.past or (step[1] in case.now.closed and step[2] in case.now.attempts)
+    if path.startswith(f"{HOME}/curator/finished/") or "/revisions/" in path or path.endswith("/project.json"):
+        return False
+    if path.startswith((f"{HOME}/review-spool/accounting/identities/", f"{HOME}/curator/attempts/")):
+        return True
+    return any(case.is_retired(job) for job in _JOB.findall(path))
 
 
 def _own_base(view: View, job: str) -> str:

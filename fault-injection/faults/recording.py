@@ -32,8 +32,10 @@ class Verb(enum.StrEnum):
     UNLINK = "unlink"
     SYNC = "sync_directory"
     MKDIR = "make_directory"
+    RMDIR = "remove_directory"
     RESTRICT = "restrict"
     TOUCH = "touch"
+    KEEP_TIME = "keep_time"
     MARK = "mark"
 
 

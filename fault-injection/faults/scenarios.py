@@ -301,6 +301,45 @@ def _release(world: World) -> None:
         world.tell(Mark("over", job_id))
 
 
+def _long_ago(world: World) -> None:
+    """Leave two finished jobs whose cards Pi has shown: one that was retried, and one that failed."""
+    _queued("alpha", "beta")(world)
+    _review_twice(world)
+    world.take_cards()
+
+
+def _maintain(world: World) -> None:
+    world.clock.move(_DAY_MS)
+    world.maintain()
+    world.rest()
+    world.clock.move(8 * _DAY_MS)
+    world.maintain()
+
+
+def _closed_by_another(world: World) -> None:
+    """Leave finished jobs as a worker without closing records leaves them."""
+    _long_ago(world)
+    for closing in sorted(world.layout.finished.glob("*/*.json")):
+        world.volume.unlink(closing)
+        world.tell(Mark("tampered", closing.stem))
+
+
+def _replay(world: World) -> None:
+    """Let an old job come back when all that is left of it is its closing record."""
+    world.enqueue(world.job("alpha"))
+    world.rest()
+    world.review()
+
+
+def _long_gone(world: World) -> None:
+    _applied(world)
+    world.take_cards()
+    world.clock.move(9 * _DAY_MS)
+    world.maintain()
+    world.clock.move(_DAY_MS)
+    world.maintain()
+
+
 _TERMINAL: Final = Fails("invalid_request", Class.TERMINAL)
 _PI_WRITES: Final = ("Pi wrote a first note.", "Pi wrote a second note.", "Pi wrote a third note.")
 
@@ -357,6 +396,11 @@ _ALL: Final = (
     _one("receipt-rebuilt", _ALPHA, prepare=_queued_again_without("receipt")),
     _one("tombstone-expired", _ALPHA, prepare=_queued_again_without("tombstone")),
     _one("legacy", _ALPHA, prepare=_legacy),
+    Scenario("maintained", {"alpha": (Fails(), _ALPHA), "beta": (_TERMINAL,)}, _long_ago, _maintain, World.maintain),
+    Scenario(
+        "closed-late", {"alpha": (Fails(), _ALPHA), "beta": (_TERMINAL,)}, _closed_by_another, _maintain, World.maintain
+    ),
+    _one("replayed", Says(), prepare=_long_gone, run=_replay),
     Scenario(
         "released",
         {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},

@@ -26,6 +26,7 @@ HOME: Final = "no-forgetti"
 _JOURNAL: Final = re.compile(
     r"no-forgetti/curator/attempts/([0-9-]{10})/[0-9a-f]{2}/(review_attempt_[0-9a-f]{40})\.(\d)\.json"
 )
+_CLOSED: Final = re.compile(r"no-forgetti/curator/attempts/([0-9-]{10})\.closed\.json")
 _RESULT: Final = re.compile(
     r"no-forgetti/review-spool/provider-results/(review_[0-9a-f]{40})/(review_attempt_[0-9a-f]{40})\.json"
 )
@@ -85,6 +86,19 @@ class ProjectView:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class PastView:
+    """One row of a closed day."""
+
+    day: str
+    state: str
+    calls: int
+    tokens: int
+    nanousd: int
+    provider: str
+    job: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class View:
     """Everything under one agent folder that an oracle asks about."""
 
@@ -98,6 +112,10 @@ class View:
     held: dict[str, Fields]
     outcomes: dict[str, Fields]
     attempts: dict[str, dict[int, Fields]]
+    closed: dict[str, Fields]
+    """By day, what stands for its attempts once it is over."""
+    past: dict[str, PastView]
+    """The attempts of those days that had their end: no file of them counts any more."""
     results: dict[tuple[str, str], Fields]
     decisions: dict[str, Fields]
     finished: dict[str, Fields]
@@ -120,6 +138,8 @@ def look(tree: Tree) -> View:
     torn = tuple(sorted(path for path, record in records.items() if record is None and not is_inert(path)))
     whole = {path: record for path, record in records.items() if record is not None}
     spool = f"{HOME}/review-spool"
+    closed = {found[1]: record for path, record in whole.items() if (found := _CLOSED.fullmatch(path))}
+    past = {attempt: row for day, record in closed.items() for attempt, row in _rows(day, record)}
     return View(
         files=files,
         torn=torn,
@@ -128,7 +148,9 @@ def look(tree: Tree) -> View:
         running=_inside(whole, f"{spool}/running"),
         held=_inside(whole, f"{HOME}/curator/held"),
         outcomes=_inside(whole, f"{spool}/outcomes"),
-        attempts=_attempts(whole),
+        attempts={each: steps for each, steps in _attempts(whole, closed).items() if each not in past},
+        closed=closed,
+        past=past,
         results={(found[1], found[2]): each for path, each in whole.items() if (found := _RESULT.fullmatch(path))},
         decisions=_inside(whole, f"{spool}/proposal-decisions"),
         finished={found[1]: each for path, each in whole.items() if (found := _FINISHED.fullmatch(path))},
@@ -171,13 +193,23 @@ def _projection(days: Mapping[str, Fields]) -> dict[str, str]:
     return {text_of(attempt, "id"): text_of(attempt, "state").replace("canceled", "cancelled") for attempt in attempts}
 
 
-def _attempts(records: Mapping[str, Fields]) -> dict[str, dict[int, Fields]]:
+def _attempts(records: Mapping[str, Fields], closed: Mapping[str, Fields]) -> dict[str, dict[int, Fields]]:
     attempts: dict[str, dict[int, Fields]] = {}
+    for day in closed.values():
+        for lost in map(fields_of, list_of(day.get("unresolved"))):
+            # It stands whole, so it says what its three files said.
+            attempts[text_of(lost, "id")] = {0: lost, 1: lost | {"state": "dispatched"}, 2: lost}
     for path, record in sorted(records.items()):
         found = _JOURNAL.fullmatch(path)
         if found:
             attempts.setdefault(found[2], {})[int(found[3])] = record
     return attempts
+
+
+def _rows(day: str, record: Fields) -> Iterator[tuple[str, PastView]]:
+    for row in list_of(record.get("attempts")):
+        attempt, state, calls, tokens, nanousd, provider, job = str(row).split(" ")
+        yield attempt, PastView(day, state, int(calls), int(tokens), int(nanousd), provider, job)
 
 
 def _projects(records: Mapping[str, Fields]) -> Iterator[ProjectView]:

@@ -107,7 +107,9 @@ class RecordingVolume(TimedVolume):
 
     def sync_directory(self, path: Path) -> None:
         super().sync_directory(path)
-        self._note(Verb.SYNC, self._relative(path))
+        if path.is_relative_to(self._root):
+            # What lies above the root stands for ever.
+            self._note(Verb.SYNC, self._relative(path))
 
     def make_directory(self, path: Path) -> bool:
         is_new = super().make_directory(path)
@@ -115,10 +117,10 @@ class RecordingVolume(TimedVolume):
         return is_new
 
     def remove_directory(self, path: Path) -> bool:
-        was_removed = super().remove_directory(path)
-        # To the disk it is what an unlink is: a name goes, and with it what it led to.
-        self._note(Verb.UNLINK, self._relative(path), is_done=was_removed)
-        return was_removed
+        stood = path.is_dir()
+        is_gone = super().remove_directory(path)
+        self._note(Verb.RMDIR, self._relative(path), is_done=stood and is_gone)
+        return is_gone
 
     def restrict(self, path: Path, mode: int) -> None:
         super().restrict(path, mode)
@@ -127,6 +129,10 @@ class RecordingVolume(TimedVolume):
     def touch(self, path: Path) -> None:
         super().touch(path)
         self._note(Verb.TOUCH, self._relative(path), mtime_ns=path.stat().st_mtime_ns)
+
+    def keep_time(self, path: Path, mtime_ns: int) -> None:
+        super().keep_time(path, mtime_ns)
+        self._note(Verb.KEEP_TIME, self._relative(path), mtime_ns=mtime_ns)
 
     def _relative(self, path: Path) -> str:
         name = path.relative_to(self._root).as_posix()
@@ -207,6 +213,10 @@ class CountingVolume(TimedVolume):
     def touch(self, path: Path) -> None:
         self._count(path)
         super().touch(path)
+
+    def keep_time(self, path: Path, mtime_ns: int) -> None:
+        self._count(path)
+        super().keep_time(path, mtime_ns)
 
     def _write(self, descriptor: int, data: bytes) -> None:
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curator.app import App, open_app, worker_id_of
 from curator.durable.layout import Layout
-from curator.durable.publish import ensure_directory, replace
+from curator.durable.publish import ensure_directory, remove, replace
 from curator.errors import ReviewerSetupError
 from curator.model import event
 from curator.model.digest import Digest, pretty
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 MORNING: Final = 1_767_344_400_000
 """Where the hand-moved clock starts: 2026-01-02, 09:00 UTC."""
+EVIDENCE_MS: Final = 86_400_000
+"""How long evidence is kept: from then on what a finished job left may go."""
 OVERSLEPT_MS: Final = 600_000
 """Longer than any lease."""
 MAIN: Final = BranchName("main")
@@ -224,8 +226,25 @@ class World:
         return self.life.replace("/", ".").replace(" ", "-")
 
     def review(self) -> event.Drained:
-        """Do what `curator review --once` does: recover, then drain."""
+        """Do what `curator review --once` does: maintain, then drain."""
+        self._tell_age()
         return App(self.shop, None).review_once()
+
+    def maintain(self) -> None:
+        """Do what the service does between jobs."""
+        self._tell_age()
+        App(self.shop, None).maintain()
+
+    def _tell_age(self) -> None:
+        if self.clock.now() - MORNING > EVIDENCE_MS:
+            self.tell(Mark("aged"))
+
+    def take_cards(self) -> None:
+        """Let Pi show every card and drop it with whoever waited for it."""
+        project = self.layout.project(self.project.key)
+        for card in sorted(project.ready.glob("*.json")):
+            for folder in (project.pending, project.ready):
+                remove(self.volume, folder / card.name)
 
     def let_another_come_by(self) -> None:
         """Sleep beyond the lease, while another process recovers and reviews."""

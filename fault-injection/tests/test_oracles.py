@@ -20,7 +20,7 @@ Damage = Callable[[dict[str, Node]], None]
 
 @pytest.fixture(scope="module")
 def stages() -> Iterator[dict[str, Stage]]:
-    names = ("applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased")
+    names = ("applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased", "maintained")
     folders = {name: scratch() for name in names}
     yield {name: Stage(SCENARIOS[name], folder) for name, folder in folders.items()}
     for folder in folders.values():
@@ -142,6 +142,12 @@ CASES: tuple[tuple[str, str, Damage], ...] = (
         copy(r"shadow/.+/commit-receipts/.+\.json", r"curator/shadow/", ""),
     ),
     ("what_was_set_aside_is_kept", "set-aside", remove(r"dead-letter/.+")),
+    ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(unresolved=[]))),
+    ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(attempts=[]))),
+    ("an_attempt_only_goes_on", "maintained", remove(r"\.closed\.json")),
+    ("immutable_paths_keep_their_bytes", "maintained", remove(r"curator/finished/.+\.json")),
+    ("what_is_removed_leaves_no_orphan", "applied", remove(r"provider-results/.+\.json")),
+    ("what_is_removed_leaves_no_orphan", "applied", both(remove(r"/outcomes/.+\.json"), remove(r"/finished/.+\.json"))),
 )
 
 
@@ -162,7 +168,7 @@ def test_an_oracle_finds_the_damage_that_it_is_for(
 
 
 @pytest.mark.parametrize(
-    "scenario", ["applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased"]
+    "scenario", ["applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased", "maintained"]
 )
 def test_no_oracle_accuses_the_healthy(stages: dict[str, Stage], scenario: str) -> None:
     stage = stages[scenario]

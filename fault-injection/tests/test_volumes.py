@@ -145,3 +145,12 @@ def test_a_tree_is_laid_out_as_it_was_read(tmp_path: Path) -> None:
 
     assert read_tree(tmp_path / "again") == tree
     assert differences(tree, {}) == ["- records", "- records/b"]
+
+
+def test_no_verb_of_the_volume_passes_unseen() -> None:
+    looks_only = {"can_sync_directory"}
+    verbs = {name for name, method in vars(Volume).items() if callable(method) and not name.startswith("_")}
+
+    for watcher in (RecordingVolume, CountingVolume):
+        assert verbs - looks_only - set(vars(watcher)) == set()
+    assert {verb.value for verb in Verb} - {"mark"} == verbs - looks_only
