@@ -328,8 +328,8 @@ class ProjectStore:
             path = self.layout.intent(job_id)
             fact = f"{path}: memory stands neither where this change began nor where it leads"
             remedy = (
-                "Nothing was changed. Compare the branch with the intent's afterBranch; put one of both states back, "
-                "or move the intent away, and run again"
+                "Nothing was changed. Put back the branch as the intent found it, or as its afterBranch says; "
+                "or run `curator doctor --fix --yes`, which sets this change aside"
             )
             raise UnmatchedStateError(fact, remedy=remedy)
         return step

@@ -42,7 +42,7 @@ def test_a_part_that_cannot_be_looked_at_hides_no_other(layout: Layout) -> None:
     assert {"modes", "journal"} <= {finding.subject for finding in findings}
 
 
-def test_the_service_manager_s_refusal_is_one_finding(layout: Layout) -> None:
+def test_what_systemd_refuses_is_one_finding(layout: Layout) -> None:
     def unit() -> Iterator[Finding]:
         yield Finding("ok", "service", "curator.service: active")
         raise BusyError("the service manager does not answer")

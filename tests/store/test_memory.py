@@ -328,7 +328,7 @@ def test_an_outside_edit_during_an_admission_stops_that_job_and_leaves_every_byt
     ):
         with pytest.raises(UnmatchedStateError, match="neither where this change began nor where it leads") as caught:
             go_on()
-        assert "move the intent away" in caught.value.remedy
+        assert "curator doctor --fix --yes" in caught.value.remedy
 
     assert {path: path.read_bytes() for path in layout.root.rglob("*") if path.is_file()} == before
 

@@ -66,9 +66,12 @@ def day_file(world: World) -> dict[str, str]:
     return {each["id"]: each["state"] for attempts in file["providers"].values() for each in attempts}
 
 
-def outcomes(world: World) -> list[str]:
-    folder = world.agent / "no-forgetti" / "review-spool" / "outcomes"
-    return sorted(path.stem for path in folder.iterdir())
+def over(world: World) -> list[str]:
+    """Return the jobs that are over: by their outcome, or by the record that closed them when that grew old."""
+    root = world.agent / "no-forgetti"
+    outcomes = (root / "review-spool" / "outcomes").glob("review_*.json")
+    closings = (root / "curator" / "finished").glob("*/review_*.json")
+    return sorted({path.stem for path in (*outcomes, *closings)})
 
 
 def test_the_queue_changes_hands_and_comes_back(world: World, dead: int) -> None:
@@ -99,7 +102,7 @@ def test_the_queue_changes_hands_and_comes_back(world: World, dead: int) -> None
     drained = world.open(reviewer).review_once()
 
     assert (drained.completed, drained.left) == (3, 0)
-    assert outcomes(world) == sorted(job.id for job in jobs)
+    assert over(world) == sorted(job.id for job in jobs)
     assert (other.calls, len(reviewer.asked)) == (2, len(jobs) - 2)
     spent = world.open(reviewer).shop.stores.attempts.exposure(PROVIDER, Day(day_of(NOW)))
     assert (spent.actual.calls, spent.held.calls, spent.unknown.calls) == (len(jobs), 0, 0)
