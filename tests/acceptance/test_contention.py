@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -211,3 +212,24 @@ def test_the_lock_of_a_living_process_is_never_taken_however_old(tmp_path: Path)
     assert lock.read_bytes() == before
     assert place.ending(job) == "queued"
     assert place.attempts() == []
+
+
+def test_a_worker_that_slept_over_its_lease_changes_nothing_and_its_call_is_counted(tmp_path: Path) -> None:
+    with provided(tmp_path, Settings(review="slow,ok", proposal=FACTS, slow_s=0.5, chunk=1_000)) as (place, _):
+        job = place.enqueue(key := place.project())
+        sleeper = place.start("review", "--once", "--json", "--worker-id", "sleeper")
+        wait_until(lambda: place.requests() == 1)
+        sleeper.send_signal(signal.SIGSTOP)
+        review_later(place)
+        before = {path: raw for path, raw in place.tree().items() if f"/{key}/" in path or "/outcomes/" in path}
+
+        sleeper.send_signal(signal.SIGCONT)
+
+        ran = ended(sleeper)
+        assert (ran.status, ran.err) == (0, "")
+        assert {path: raw for path, raw in place.tree().items() if path in before} == before
+        assert place.texts(key) == ["Fact number 2."]
+        assert (place.ending(job), place.requests()) == ("applied", 2)
+        assert place.states() == {"unknown": 1, "settled": 1}
+        place.review()
+        assert place.states() == {"settled": 2}, "its answer came after all, and says what it cost"
