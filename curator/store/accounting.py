@@ -43,7 +43,7 @@ from curator.model.attempt import (
     decode_attempt,
 )
 from curator.model.digest import MalformedJsonError, compact, parse
-from curator.model.ids import ATTEMPT_ID_PATTERN, DAY_PATTERN, SAFE_ID_PATTERN, AttemptId, Day, JobId
+from curator.model.ids import ATTEMPT_ID_PATTERN, DAY_PATTERN, SAFE_ID_PATTERN, AttemptId, Day
 from curator.model.limits import (
     DAY_BYTES_MAX,
     DIRECTORY_NAMES_MAX,
@@ -76,6 +76,8 @@ _COMMON: Final = (
 )
 _SENT: Final = ("dispatchedAt", "requestDigest", "model", "api")
 _API_CHARS_MAX: Final = 128
+_OPEN: Final = (b'"reserved"', b'"dispatched"')
+_UNCLOSED: Final = (*_OPEN, b'"unknown"')
 _BATCH: Final = 64
 """Identities that go under one lock."""
 _DAYS_KEPT: Final = 2
@@ -121,8 +123,7 @@ class AccountingStore:
 
     def has_open(self, day: Day) -> bool:
         """Tell cheaply whether a day may hold attempts that are reserved or dispatched; old days seldom do."""
-        raw = read_bounded(self._layout.days / day, DAY_BYTES_MAX, private=True)
-        return raw is not None and (b'"reserved"' in raw or b'"dispatched"' in raw)
+        return self._may_hold(day, _OPEN)
 
     def look(self, day: Day) -> Look:
         """Return a day as it stands. Raises `InvalidRecordError` for a file that is not a day's."""
@@ -188,25 +189,21 @@ class AccountingStore:
         names = list_names(self._layout.identities, DIRECTORY_NAMES_MAX)
         return tuple(AttemptId(name) for name in names if ATTEMPT_ID_PATTERN.fullmatch(name))
 
-    def retire_day(self, day: Day, before_ms: int, is_needed: Callable[[frozenset[JobId]], bool]) -> bool:
-        """Remove a day that was last written before a moment, if all of it is settled or closed; tell whether it went.
-
-        `is_needed` is asked about the jobs in it, before the lock is taken.
-        """
+    def retire_day(self, day: Day, before_ms: int) -> None:
+        """Remove a day that was last written before a moment, if every attempt in it is settled or was never sent."""
         path = self._layout.days / day
+        stamp = stamp_of(path)
+        if stamp is None or stamp.mtime_ns // 1_000_000 >= before_ms or self._may_hold(day, _UNCLOSED):
+            return
         look = self.look(day)
-        if look.stamp is None or look.stamp.mtime_ns // 1_000_000 >= before_ms or not _is_closed(look.file):
-            return False
-        if is_needed(frozenset(each.job_id for each in _attempts_in(look.file) if each.job_id is not None)):
-            return False
+        if not _is_closed(look.file):
+            return
         with self._domain.hold():
-            if stamp_of(path) != look.stamp:
-                return False
-            self._volume.unlink(path)
+            if stamp_of(path) == look.stamp:
+                self._volume.unlink(path)
         self._volume.sync_directory(path.parent)
         for known in (self._looks, self._acknowledged, self.pace.said):
             known.pop(day, None)
-        return True
 
     def retire_identities(self, today: Day, most: int) -> int:
         """Remove identities of days before today whose file is gone, at most so many; return how many (interop.md 16.10).
@@ -245,6 +242,10 @@ class AccountingStore:
     def legacy_path(self) -> Path:
         """Where that aggregate stands, for messages."""
         return self._layout.legacy_budget
+
+    def _may_hold(self, day: Day, states: tuple[bytes, ...]) -> bool:
+        raw = read_bounded(self._layout.days / day, DAY_BYTES_MAX, private=True)
+        return raw is not None and any(state in raw for state in states)
 
     def _create(self, identity: Identity) -> None:
         def is_same(standing: bytes) -> bool:

@@ -48,11 +48,7 @@ def retire_accounting(shop: Shop, ties: Ties) -> None:
     """Let closed days of the protocol's accounting go that are older than evidence, then identities without a day."""
     accounting, today = shop.stores.accounting, Day(day_of(ties.now))
     cutoff = evidence_cutoff(shop, ties.now)
-
-    def is_needed(job_ids: frozenset[JobId]) -> bool:
-        return any(map(ties.moves, job_ids))
-
     for day in accounting.days():
         if day < today:
-            apart(f"accounting of {day}", partial(accounting.retire_day, day, cutoff, is_needed), shop)
+            apart(f"accounting of {day}", partial(accounting.retire_day, day, cutoff), shop)
     apart("identities", partial(accounting.retire_identities, today, RETIRED_AT_ONCE_MAX), shop)
