@@ -38,7 +38,7 @@ import tempfile
 from typing import TYPE_CHECKING, Final
 
 from curator.backup.archive import FILE_BYTES_MAX, ROOT, Member, Writer
-from curator.durable.clock import file_clock_ns
+from curator.backup.cut import cut
 from curator.durable.lock import protocol_domain
 from curator.durable.read import list_names, read_bounded
 from curator.errors import InvalidRecordError, NotFoundError, RefusedError, StorageError
@@ -51,12 +51,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.layout import Layout, ProjectLayout
-    from curator.durable.lock import Domain
     from curator.durable.volume import Volume
 
 _NAMES_MAX: Final = 10_000_000
-_RACY_NS: Final = 50_000_000
-"""A file's times tick coarsely: what changed this shortly before we began is looked at again."""
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LEFT_OUT: Final = re.compile(
     r"(review-workers|runtimes|review-spool/proposal-decisions/\.locks)/.*"
@@ -213,27 +210,9 @@ class _Copy:
                 noted.add(path)
 
     def _cut(self, files: Callable[[], Iterator[Path]], name: str, lock: Path) -> list[Path]:
-        """Copy folders as they stand at one moment under their lock, and return what they hold then.
-
-        The lock is held only for what changed since the copying began.
-        """
         if not lock.parent.is_dir():
             return []
-        began = file_clock_ns() - _RACY_NS
-        stamps: dict[Path, tuple[int, int, int]] = {}
-        for path in files():
-            stamps[path] = _stamp(path)
-            self._add(path)
-        domain: Domain = protocol_domain(name, lock)
-        with domain.hold():
-            held = list(files())
-            for path in held:
-                stamp = _stamp(path)
-                if stamps.pop(path, None) != stamp or stamp[2] >= began:
-                    self._add(path)
-        for path in stamps:
-            self._writer.drop(self._name(path))
-        return held
+        return cut(files, protocol_domain(name, lock), self._add, lambda path: self._writer.drop(self._name(path)))
 
     def _add(self, path: Path) -> None:
         if _LEFT_OUT.fullmatch(path.relative_to(self._layout.root).as_posix()):
@@ -265,14 +244,6 @@ class _Copy:
 
     def _folders(self, folder: Path) -> list[Path]:
         return [folder / name for name in list_names(folder, _NAMES_MAX) if (folder / name).is_dir()]
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return (0, 0, 0)
-    return (status.st_ino, status.st_size, max(status.st_ctime_ns, status.st_mtime_ns))
 
 
 def _walk(folder: Path, without: Iterable[Path] = ()) -> Iterator[Path]:
