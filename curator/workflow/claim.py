@@ -37,8 +37,11 @@ class Line:
     next_at: int | None
 
 
-def line_up(shop: Shop, passed: Collection[JobId] = ()) -> Line:
-    """Return the queue as it stands. Jobs in `passed` have had their turn and block their branch no longer.
+def line_up(shop: Shop, passed: Collection[JobId] = (), aside: Collection[JobId] = ()) -> Line:
+    """Return the queue as it stands.
+
+    Jobs in `passed` have had their turn and block their branch no longer; those in `aside` do not block it while they
+    wait, for what stops them is nobody else's.
 
     Those of projects that a person paused, excluded, or is linking or purging are passed over.
     """
@@ -54,7 +57,7 @@ def line_up(shop: Shop, passed: Collection[JobId] = ()) -> Line:
         due = 0 if waiting.record.available_at is None else ms_of(waiting.record.available_at)
         if due > now:
             later.append(due)
-            if _steps_aside(job):
+            if job.id in aside or _steps_aside(job):
                 continue
         key = (job.project_key, job.branch.name)
         rank = (accepted_ms(shop, waiting), job.id)

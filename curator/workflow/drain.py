@@ -67,8 +67,9 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
     """
     count, turns, is_blocked, blocked_by = _Count(), 0, False, None
     passed: set[JobId] = set()
+    aside: set[JobId] = set()
     while not shop.stop.is_set() and (limit is None or turns < limit):
-        line = line_up(shop, passed)
+        line = line_up(shop, passed, aside)
         # While nobody can be asked, a job that needs nobody can still be finished.
         decided = shop.stores.decisions.is_elected
         waiting = next((each for each in line.ready if not is_blocked or decided(each.record.job.id)), None)
@@ -87,6 +88,8 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         pulse.note("working", claim.job.id, claim.attempt)
         ending = take_turn(claim, shop)
         count.of(ending)
+        if isinstance(ending, Waits) and ending.is_own_fault:
+            aside.add(claim.job.id)
         state = rest_state(ending)
         pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
         is_blocked = is_blocked or blocks_all(ending)

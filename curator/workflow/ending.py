@@ -32,6 +32,8 @@ class Waits:
 
     code: str
     available_at: int | None
+    is_own_fault: bool = False
+    """Whether what stops it stands under its own name, so that no other job of its branch need wait with it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

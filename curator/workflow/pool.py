@@ -58,6 +58,7 @@ class Pool:
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="job")
         self._mutex = threading.Lock()
         self._slots: dict[_Branch, _Slot] = {}
+        self._aside: set[JobId] = set()
         self._blocked_until: int | None = None
         self._paused_until = 0
         self._rest: WorkerState = "idle"
@@ -92,7 +93,7 @@ class Pool:
             return 0
         if self._blocked_until is not None and now >= self._blocked_until:
             self._blocked_until = None
-        line = line_up(shop)
+        line = line_up(shop, aside=frozenset(self._aside))
         for waiting in line.ready:
             if self._is_full() or self._is_closing:
                 break
@@ -159,7 +160,7 @@ class Pool:
     def _carry(self, claim: Claim, shop: Shop) -> None:
         try:
             ending = take_turn(claim, shop)
-            self._note(ending)
+            self._note(claim, ending)
         except StorageError as error:
             self._pause(error, _DISK_PAUSE_MS)
         except Exception as error:  # noqa: BLE001 - a defect in one job must not end the daemon; its type is told, no text
@@ -169,7 +170,9 @@ class Pool:
                 self._slots.pop(_branch(claim.job), None)
             self._wake()
 
-    def _note(self, ending: Ending) -> None:
+    def _note(self, claim: Claim, ending: Ending) -> None:
+        if isinstance(ending, Waits) and ending.is_own_fault:
+            self._aside.add(claim.job.id)
         if blocks_all(ending):
             assert isinstance(ending, OverBudget | Waits)
             self._blocked_until = ending.available_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, assert_never
 
-from curator.errors import BusyError, CuratorError, StorageError
+from curator.errors import BusyError, ConflictError, CuratorError, InvalidRecordError, StorageError
 from curator.model import event
 from curator.model.limits import RETRY_CONFIG_BASE_MS
 from curator.model.ports import Class
@@ -84,7 +84,8 @@ def _set_back(claim: Claim, error: CuratorError, shop: Shop) -> Waits:
     shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
     at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
     shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
-    return Waits(error.code, at)
+    is_own = isinstance(error, InvalidRecordError | ConflictError) and claim.job.id in str(error.path)
+    return Waits(error.code, at, is_own)
 
 
 def _tell(claim: Claim, ending: Ending, shop: Shop) -> None:
@@ -97,7 +98,7 @@ def _tell(claim: Claim, ending: Ending, shop: Shop) -> None:
             told = event.Completed(job_id, attempt, decision.outcome.provenance, receipt)
         case Ended(code):
             told = event.Failed(job_id, attempt, code)
-        case Waits(code, available_at):
+        case Waits(code, available_at, _):
             told = event.Retrying(job_id, attempt, code, None if available_at is None else iso(available_at))
         case OverBudget(provider, limit, exposure, limits):
             told = event.BudgetExhausted(job_id, attempt, provider, limit, exposure, limits)

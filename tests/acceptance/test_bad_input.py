@@ -279,6 +279,21 @@ def test_beside_stopped_jobs_the_healthy_one_is_reviewed_and_nothing_is_spent_on
     assert f"{len(WAITING)} jobs left" in work.second.out
 
 
+@pytest.mark.parametrize("name", ["decision torn", "result shown to others", "evidence in the way"])
+def test_what_stands_under_one_jobs_name_stops_no_other_of_its_branch(name: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    key = place.project()
+    first = place.enqueue(key)
+    WAITING[name][0](place, first)
+    later = place.enqueue(key, "entry-2", OTHER_WISH)
+
+    ran = place.review()
+
+    assert ran.status == 0
+    assert (place.ending(first), place.ending(later)) == ("queued", "applied")
+
+
 def test_what_was_mended_is_reviewed(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.configure()
