@@ -57,7 +57,7 @@ def restore(
     Every digest is checked first. Attempts that were open when the backup was taken are closed, so that no call is made
     or counted anew. What was spent after the backup, it cannot know: to keep that counted, stop curator and close Pi,
     move everything in `no-forgetti` away but `curator/attempts`, and restore beside that; both journals are merged.
-    Memory and jobs are those of the backup; a job that was reviewed since is reviewed again, within its tries. Evidence
+    Memory and jobs are those of the backup; a job that was reviewed since is reviewed again. Evidence
     gets a fresh term.
     """
     from curator.backup.restore import plan
