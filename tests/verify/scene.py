@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import json
 import shutil
@@ -146,7 +147,9 @@ def copy_of(scene: Scene, tmp_path: Path) -> Scene:
 @cache
 def scene() -> Scene:
     """Make the folder once for all tests."""
-    return _Maker(Path(tempfile.mkdtemp(prefix="verify-"))).make()
+    root = Path(tempfile.mkdtemp(prefix="verify-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    return _Maker(root).make()
 
 
 class _Maker:
