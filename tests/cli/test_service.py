@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,15 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     place = Place(make_home(tmp_path))
-    for name in ("curator", "curator-service", "node", "pi"):
+    for name in ("curator", "curator-service"):
+        installed = Path(sys.executable).with_name(name)
+        if installed.exists():
+            # Installed beside this Python: then PATH leads to the same file, and its name is the one that lasts.
+            place.bin.mkdir(parents=True, exist_ok=True)
+            (place.bin / name).symlink_to(installed)
+        else:
+            executable(place.bin / name)
+    for name in ("node", "pi"):
         executable(place.bin / name)
     executable(place.bin / "systemctl", SYSTEMCTL)
     executable(place.bin / "systemd-run", '#!/bin/sh\necho "systemd-run" >>"$CALLS"\n')
