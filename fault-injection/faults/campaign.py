@@ -15,8 +15,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from curator.errors import CuratorError
+from faults.case import Case
 from faults.disk import LossyDisk
-from faults.oracles import Case, judge
+from faults.oracles import judge
 from faults.recording import Mark, Recording
 from faults.tree import differences, digest_of_tree, lay_out, read_tree
 from faults.view import is_inert, look
@@ -344,9 +345,9 @@ class Stage:
         told: list[Mark] = []
         first = World(self.agent, TimedVolume(clock), clock, self.scenario.script, f"{name}/before", told.append)
         self.scenario.prepare(first)
-        # Where the scenario undid what was told, only what came after counts.
-        undone = max((at for at, mark in enumerate(told) if mark.kind == "tampered"), default=0)
-        self.told_before = tuple(told[undone:])
+        # What was told of the end of a job counts no more where the scenario took its proofs away.
+        taken = {mark.subject for mark in told if mark.kind == "tampered"}
+        self.told_before = tuple(mark for mark in told if mark.kind != "over" or mark.subject not in taken)
         self.begin = clock.now()
         volume = RecordingVolume(self.agent, clock)
         world = World(self.agent, volume, clock, self.scenario.script, f"{name}/run", volume.mark)

@@ -166,10 +166,11 @@ class LossyDisk:
         return tuple(sorted(set(told) - inert))
 
     def shape(self, point: int) -> dict[str, tuple[tuple[Node | None, bool], ...]]:
-        """Return what each name that changed may show at a point; equal shapes have equal states."""
+        """Return what each name that changed may show at a point, inert ones apart; equal shapes have equal states."""
         return {
             self._paths[slot]: tuple(self._shown(slot, step, point) for step in steps)
             for slot, steps in self._options(point).items()
+            if slot not in self._inert
         }
 
     def _shown(self, slot: _Slot, step: int, point: int) -> tuple[Node | None, bool]:

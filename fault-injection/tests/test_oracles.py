@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from faults.campaign import Stage
-from faults.oracles import ORACLES, Case, judge
+from faults.case import Case
+from faults.oracles import ORACLES, judge
 from faults.recording import Mark
 from faults.scenarios import SCENARIOS
 from faults.tree import Node, Tree, scratch
@@ -125,6 +126,7 @@ CASES: tuple[tuple[str, str, Damage], ...] = (
     ("a_decision_is_of_a_kept_result", "applied", remove(r"provider-results/.+\.json")),
     ("a_proposal_has_its_evidence", "applied", remove(r"curator/evidence/.+\.json")),
     ("a_receipt_matches_the_history", "applied", remove(r"/revisions/.+\.json")),
+    ("a_completed_job_has_its_receipt", "applied", remove(r"commit-receipts/")),
     ("history_has_no_gap", "applied", copy(r"/revisions/.+\.json", r"000000000001", r"000000000002")),
     ("history_has_no_gap", "applied", edit(r"branches/main\.json", lambda branch: branch.update(entries=[]))),
     ("a_proposal_takes_effect_once", "applied", edit(r"branches/main\.json", remember_twice)),

@@ -36,9 +36,9 @@ def count(root: Path) -> int:
     return volume.count
 
 
-def test_a_recording_names_who_asked_up_to_the_first_outside_the_primitives(tmp_path: Path) -> None:
-    volume = RecordingVolume(tmp_path, HandClock())
-    publish(volume, tmp_path / "a", b"A")
+def test_a_recording_names_who_asked_up_to_the_first_outside_the_primitives(stage_folder: Path) -> None:
+    volume = RecordingVolume(stage_folder, HandClock())
+    publish(volume, stage_folder / "a", b"A")
 
     sites = volume.recording().sites()
 
@@ -50,11 +50,11 @@ def test_a_recording_names_who_asked_up_to_the_first_outside_the_primitives(tmp_
     }
 
 
-def test_a_recording_tells_what_changed_nothing(tmp_path: Path) -> None:
-    publish(Volume(), tmp_path / "a", b"A")
-    volume = RecordingVolume(tmp_path, HandClock())
+def test_a_recording_tells_what_changed_nothing(stage_folder: Path) -> None:
+    publish(Volume(), stage_folder / "a", b"A")
+    volume = RecordingVolume(stage_folder, HandClock())
 
-    assert publish(volume, tmp_path / "a", b"A") is Published.REPLAYED
+    assert publish(volume, stage_folder / "a", b"A") is Published.REPLAYED
 
     assert [(each.verb, each.is_done) for each in volume.recording().asked] == [
         (Verb.STAGE, True),
@@ -64,25 +64,25 @@ def test_a_recording_tells_what_changed_nothing(tmp_path: Path) -> None:
     ]
 
 
-def test_a_mark_stands_between_the_verbs_around_it(tmp_path: Path) -> None:
-    volume = RecordingVolume(tmp_path, HandClock())
-    publish(volume, tmp_path / "a", b"A")
+def test_a_mark_stands_between_the_verbs_around_it(stage_folder: Path) -> None:
+    volume = RecordingVolume(stage_folder, HandClock())
+    publish(volume, stage_folder / "a", b"A")
     volume.mark(Mark("accepted", "a"))
-    publish(volume, tmp_path / "b", b"B")
+    publish(volume, stage_folder / "b", b"B")
 
     disk = LossyDisk(volume.recording())
 
     assert [disk.said(point) for point in (4, 5)] == [(), (Mark("accepted", "a"),)]
 
 
-def test_the_model_of_a_process_crash_is_what_a_crashing_run_leaves(tmp_path: Path) -> None:
-    watched = RecordingVolume(tmp_path, HandClock())
-    live(tmp_path, watched)
+def test_the_model_of_a_process_crash_is_what_a_crashing_run_leaves(stage_folder: Path) -> None:
+    watched = RecordingVolume(stage_folder, HandClock())
+    live(stage_folder, watched)
     disk = LossyDisk(watched.recording())
     told = {tuple(visible(disk, point)) for point in disk.points}
 
-    for survive in range(count(tmp_path / "counted") + 1):
-        root = tmp_path / f"crash{survive}"
+    for survive in range(count(stage_folder / "counted") + 1):
+        root = stage_folder / f"crash{survive}"
         root.mkdir()
         volume = CrashingVolume(HandClock(), survive)
         try:
@@ -97,26 +97,26 @@ def visible(disk: LossyDisk, point: int) -> list[str]:
     return [f"{path} {node.content!r}" for path, node in sorted(disk.whole(point).items()) if not is_staged(path)]
 
 
-def test_a_dead_process_changes_nothing_more_whoever_cleans_up(tmp_path: Path) -> None:
+def test_a_dead_process_changes_nothing_more_whoever_cleans_up(stage_folder: Path) -> None:
     volume = CrashingVolume(HandClock(), 3)
 
     with pytest.raises(Crash):
-        publish(volume, tmp_path / "a", b"A")  # stage, write and flush; the link dies, and so does the clean-up
-    left = read_tree(tmp_path)
+        publish(volume, stage_folder / "a", b"A")  # stage, write and flush; the link dies, and so does the clean-up
+    left = read_tree(stage_folder)
     with pytest.raises(Crash):
-        volume.unlink(tmp_path / "a")
+        volume.unlink(stage_folder / "a")
 
     assert [is_staged(path) for path in left] == [True]
-    assert read_tree(tmp_path) == left
+    assert read_tree(stage_folder) == left
 
 
-def test_a_refusal_falls_on_every_primitive_and_leaves_the_old_record_or_the_new(tmp_path: Path) -> None:
-    total = count(tmp_path / "counted")
+def test_a_refusal_falls_on_every_primitive_and_leaves_the_old_record_or_the_new(stage_folder: Path) -> None:
+    total = count(stage_folder / "counted")
 
     for error in ERRORS:
         for succeed in range(total):
             for for_good in (False, True):
-                root = tmp_path / f"{error}.{succeed}.{for_good}"
+                root = stage_folder / f"{error}.{succeed}.{for_good}"
                 root.mkdir()
                 volume = FailingVolume(HandClock(), succeed, error, for_good=for_good)
                 with pytest.raises(StorageError) as refused:
@@ -128,22 +128,22 @@ def test_a_refusal_falls_on_every_primitive_and_leaves_the_old_record_or_the_new
                 assert shown.get("records/b", b"old") in (b"old", b"new")
 
 
-def test_a_full_disk_keeps_half_of_what_was_written_out_of_sight(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_half_of_what_was_written_out_of_sight(stage_folder: Path) -> None:
     volume = FailingVolume(HandClock(), 1, errno.ENOSPC)
 
     with pytest.raises(StorageError):
-        publish(volume, tmp_path / "a", b"AAAA")
+        publish(volume, stage_folder / "a", b"AAAA")
 
-    assert read_tree(tmp_path) == {}
+    assert read_tree(stage_folder) == {}
 
 
-def test_a_tree_is_laid_out_as_it_was_read(tmp_path: Path) -> None:
-    live(tmp_path / "lived", Volume())
-    tree = read_tree(tmp_path / "lived")
+def test_a_tree_is_laid_out_as_it_was_read(stage_folder: Path) -> None:
+    live(stage_folder / "lived", Volume())
+    tree = read_tree(stage_folder / "lived")
 
-    lay_out(tree, tmp_path / "again")
+    lay_out(tree, stage_folder / "again")
 
-    assert read_tree(tmp_path / "again") == tree
+    assert read_tree(stage_folder / "again") == tree
     assert differences(tree, {}) == ["- records", "- records/b"]
 
 

@@ -1,0 +1,78 @@
+"""Mutants that may live, each with its reason. Whoever adds one argues it here, in a sentence that can be wrong.
+
+A mutant that can leave no state which the healthy run cannot is equivalent by that proof and needs no argument.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from faults.mutants import DROP_BYTES, DROP_NAMES, SWAP
+
+if TYPE_CHECKING:
+    from faults.mutants import Mutant
+
+_HEARTBEAT: Final = (
+    "a heartbeat promises nothing: the next one says it anew, and a stale one only shows a worker offline"
+)
+_SEED: Final = "a shadow that is lost is copied anew before anything is judged against it: `current` flushes the branch"
+_LEGACY: Final = "the budget file is never deleted, so what was counted from it and lost is counted again at each start"
+_COMES_BACK: Final = "a name that comes back is met again by the next recovery, which drops it again"
+_REPAIRED: Final = "whoever waits without a card is answered by the mailbox's repair at the next start"
+_EMPTY: Final = "an empty folder says nothing, and is made again by whoever needs it"
+
+ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
+    # What is dropped or swapped, a part of where, and why it may live.
+    (DROP_BYTES, "store/heartbeats.py", _HEARTBEAT),
+    (DROP_NAMES, "store/heartbeats.py", _HEARTBEAT),
+    (SWAP, "HeartbeatStore", _HEARTBEAT),
+    (SWAP, "Beating", _HEARTBEAT),
+    (DROP_BYTES, "durable/probe.py", "the probe's files are removed again, whatever became of them"),
+    (DROP_NAMES, "ProjectStore.seed", _SEED),
+    (DROP_NAMES, "ProjectStore.initialise", "a shadow's project record says what the real one says, and is made again"),
+    (DROP_NAMES, "publish_legacy", _LEGACY),
+    (DROP_NAMES, "ensure_directory < store/decisions.py:DecisionStore.elect", _EMPTY),
+    (DROP_NAMES, "ensure_directory < store/decisions.py:DecisionStore.forget", _EMPTY),
+    (DROP_NAMES, "ensure_directory < store/spool/recovery.py", _EMPTY),
+    (DROP_NAMES, "ensure_directory < store/spool/moves.py:Spool.hold", "`prepare` flushes the same name at each start"),
+    (DROP_NAMES, "ensure_directory < store/spool/moves.py:Spool.prepare", "its callers flush it before a job goes in"),
+    (DROP_NAMES, "store/spool/recovery.py:_drop", _COMES_BACK),
+    (SWAP, "store/spool/recovery.py:_drop", _COMES_BACK),
+    (SWAP, "store/spool/recovery.py:_move_aside: unlink <> sync_directory", _COMES_BACK),
+    (DROP_NAMES, "ProjectStore.current", "`admit` flushes the same folder before the intent; alone it costs one call"),
+    (
+        DROP_NAMES,
+        "store/memory.py:ProjectStore.admit",
+        "`current` flushed the folder, `_flush_ground` flushes the intent",
+    ),
+    (DROP_NAMES, "store/memory.py:ProjectStore.finish", "`_flush_ground` flushes the receipt before the tombstone"),
+    (DROP_NAMES, "AttemptStore.advance", "for a loser whose winner died between link and flush: it takes two at once"),
+    (DROP_NAMES, "store/attempts/closing.py", "a closed day that is lost is closed again from its parts"),
+    (SWAP, "App.review_once: maintain <> drain", "in these stories maintenance and drain touch different jobs"),
+    (SWAP, "App.review_once: recover <> drain", "in these stories recovery and drain touch different jobs"),
+    (SWAP, "DecisionStore.record_result: ensure_directory", _EMPTY),
+    (SWAP, "DecisionStore.elect: ensure_directory", _EMPTY),
+    (SWAP, "ProjectStore._take: replace <> ensure_directory", _EMPTY),
+    (
+        SWAP,
+        "ProjectStore.undo: replace <> publish",
+        "an undo is two writes by the protocol, and neither order is whole",
+    ),
+    (SWAP, "Spool._move: keep_time <> link", "a cut between them costs a job its place in the queue, nothing else"),
+    (SWAP, "answer_over: answer <> Spool.retire", _REPAIRED),
+    (SWAP, "close_failed: answer_failed <> Spool.retire", _REPAIRED),
+    (SWAP, "close_failed: FinishedStore.close <> answer_failed", "both only need the outcome, which stands before"),
+    (SWAP, "cancel_job: Spool.release <> accept", "both only come before the claim, and neither needs the other"),
+    (SWAP, "maintain: recover <> apart", "recovery's parts concern different folders"),
+    (SWAP, "recover: recover <> apart", "recovery's parts concern different folders"),
+    (SWAP, "replay_job: Mailbox.register <> Spool.enqueue", "the command had not said that the job was accepted"),
+    (SWAP, "retire_evidence", "evidence goes only when nothing asks for it any more, in whatever order"),
+)
+
+
+def argument_for(mutant: Mutant) -> str:
+    """Return why a mutant may live, or nothing."""
+    for kind, where, why in ARGUED:
+        if kind == mutant.kind and where in mutant.where:
+            return why
+    return ""
