@@ -39,6 +39,17 @@ def ages_in(folder: Path) -> Iterator[Aged]:
         raise StorageError(folder, error) from error
 
 
+def names_in(folder: Path) -> Iterator[str]:
+    """Yield the names in a folder, in no order, whatever they are of; none where no folder stands."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry.name for entry in entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StorageError(folder, error) from error
+
+
 def folders_in(folder: Path) -> Iterator[str]:
     """Yield the names of a folder's folders, in no order; none where no folder stands."""
     try:

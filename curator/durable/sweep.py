@@ -38,7 +38,10 @@ def sweep(volume: Volume, folder: Path, now: int) -> int:
 
 
 def _is_leftover(name: str) -> bool:
-    return STAGED.fullmatch(name) is not None or _LOCK_LEFTOVER.fullmatch(name) is not None
+    # Most names are records: they are told apart by their ends, at a tenth of the cost.
+    return (name.endswith(".tmp") and STAGED.fullmatch(name) is not None) or (
+        ".stale." in name and _LOCK_LEFTOVER.fullmatch(name) is not None
+    )
 
 
 def _is_aged(stamp: Stamp | None, now: int) -> bool:

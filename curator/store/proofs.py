@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from curator.durable.ages import ages_in
+from curator.durable.ages import ages_in, names_in
 from curator.durable.lock import protocol_domain
 from curator.durable.read import stamp_of
 from curator.durable.retire import retire_file
@@ -39,11 +39,15 @@ class ProofStore:
         self._domain = protocol_domain("project", layout.lock)
 
     def aged(self, before_ms: int) -> tuple[JobId, ...]:
-        """Return the jobs whose tombstone and receipt, as far as they stand, were all written before a moment."""
-        ages = [aged for folder in (self._layout.retired, self._layout.receipts) for aged in ages_in(folder)]
-        young = {aged.name for aged in ages if aged.mtime_ms >= before_ms}
-        names = {aged.name for aged in ages if _NAME.fullmatch(aged.name)} - young
-        return tuple(JobId(name.removesuffix(".json")) for name in sorted(names))
+        """Return the jobs whose tombstone and receipt, as far as they stand, were all written before a moment.
+
+        A tombstone comes after its receipt, so only those of old receipts are looked at, and those that stand alone.
+        """
+        receipts = {aged.name: aged.mtime_ms for aged in ages_in(self._layout.receipts)}
+        alone = [name for name in names_in(self._layout.retired) if name not in receipts]
+        old = [name for name, mtime_ms in receipts.items() if mtime_ms < before_ms]
+        jobs = [JobId(name.removesuffix(".json")) for name in (*old, *alone) if _NAME.fullmatch(name)]
+        return tuple(sorted(job_id for job_id in jobs if self._is_old(self._layout.tombstone(job_id), before_ms)))
 
     def forget(self, job_ids: Sequence[JobId], before_ms: int) -> None:
         """Remove both of these jobs, in their order; durable when it returns. A job that has begun again keeps them."""
@@ -57,6 +61,10 @@ class ProofStore:
                 # Also where a dead writer removed it: until its going is durable, what follows must stay.
                 if stamp_of(folder) is not None:
                     self._volume.sync_directory(folder)
+
+    def _is_old(self, path: Path, before_ms: int) -> bool:
+        stamp = stamp_of(path)
+        return stamp is None or stamp.mtime_ns // 1_000_000 < before_ms
 
     def _forget_one(self, job_id: JobId, path: Path, before_ms: int) -> None:
         begun = (self._layout.intent(job_id), self._layout.completion(job_id))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from curator.workflow.shop import Shop
 
 _HOUR_MS: Final = 3_600_000
-_TURNS: Final = 16
-"""Closing records are never removed, so their folders grow without end: each hour has its sixteenth of them."""
+_TURNS: Final = 256
+"""Closing records are never removed, so their 256 folders grow without end: each hour has one of them."""
 
 
 def retire_beats(shop: Shop, ties: Ties) -> None:
@@ -60,7 +60,7 @@ def _folders(shop: Shop, ties: Ties) -> Iterator[Path]:
 
 def _hourly(folder: Path, now: int) -> Iterator[Path]:
     turn = now // _HOUR_MS % _TURNS
-    yield from (folder / name for name in sorted(folders_in(folder)) if name[-1:] == f"{turn:x}")
+    yield folder / f"{turn:02x}"
 
 
 def _of_project(project: ProjectLayout) -> Iterator[Path]:
