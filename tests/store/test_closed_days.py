@@ -371,3 +371,16 @@ def test_only_aged_leftovers_of_dead_writers_go_with_the_folder(layout: Layout) 
 
     store.close_day(DAY, lambda _: False, now + 3_700_000)
     assert not folder_of(layout).exists()
+
+
+def test_what_another_process_adds_to_a_closed_day_is_seen_although_closed_days_are_not_looked_at(
+    layout: Layout,
+) -> None:
+    lost = a_day(layout)["lost"]
+    reader = opened(layout)
+    close(reader)
+    assert [seen.state for seen in reader.of_job(job().id, DAY)] == [AttemptState.UNKNOWN]
+
+    opened(layout).advance(corrected_from(lost, LATER, provenance()))
+
+    assert [seen.state for seen in reader.of_job(job().id, DAY)] == [AttemptState.SETTLED]

@@ -58,7 +58,7 @@ class AttemptStore:
         self._days: dict[Day, DayFold] = {}
         self._listing = Listing(layout.attempts)
         self._named: tuple[Day, ...] = ()
-        self._foldered: tuple[Day, ...] = ()
+        self._foldered: frozenset[Day] = frozenset()
         self._mutex = threading.Lock()
 
     def reserve(self, draft: Reserved, limits: Limits | None) -> Reserved | Refused:
@@ -102,7 +102,7 @@ class AttemptStore:
     def of_job(self, job_id: JobId, since: Day) -> tuple[Seen, ...]:
         """Return the attempts of a job from that day on, by claim."""
         with self._mutex:
-            found = [seen for day in self._all_days() if day >= since for seen in self._fold(day).of_job(job_id)]
+            found = [seen for day in self._all_days() if day >= since for seen in self._listed(day).of_job(job_id)]
         return tuple(sorted(found, key=lambda seen: (seen.latest.claim_attempt, seen.id)))
 
     def of_day(self, day: Day) -> tuple[Seen, ...]:
@@ -129,7 +129,7 @@ class AttemptStore:
         """Return the days before another that still have a folder."""
         with self._mutex:
             self._all_days()
-            return tuple(day for day in self._foldered if day < before)
+            return tuple(sorted(day for day in self._foldered if day < before))
 
     def close_day(self, day: Day, is_needed: Callable[[JobId], bool], now: int) -> bool:
         """Put a day that is over into one file, then remove its folder name by name; tell whether it is closed.
@@ -162,7 +162,7 @@ class AttemptStore:
     def faults(self) -> tuple[InvalidRecordError, ...]:
         """Return the journal's records that cannot be read. Their attempts count as what the rest proves."""
         with self._mutex:
-            return tuple(fault for day in self._all_days() for fault in self._fold(day).faults.values())
+            return tuple(fault for day in self._all_days() for fault in self._listed(day).faults.values())
 
     def publish_legacy(self, carry: LegacyCarry) -> None:
         """Count a legacy budget's spend into its day, once. Raises `ConflictError` for another one of that day."""
@@ -203,10 +203,16 @@ class AttemptStore:
         if not self._listing.is_current():
             names = list_names(self._layout.attempts, DIRECTORY_NAMES_MAX)
             closed = {Day(match.group(1)) for name in names if (match := CLOSED_NAME.fullmatch(name))}
-            self._foldered = tuple(Day(name) for name in names if DAY_PATTERN.fullmatch(name))
+            self._foldered = frozenset(Day(name) for name in names if DAY_PATTERN.fullmatch(name))
             self._named = tuple(sorted(closed.union(self._foldered)))
             self._listing.done()
         return self._named
+
+    def _listed(self, day: Day) -> DayFold:
+        """Return a day that was listed just now: a closed one without a folder has nothing new, and costs no look."""
+        fold = self._days.get(day)
+        is_whole = fold is not None and fold.is_closed and not fold.faults and day not in self._foldered
+        return fold if fold is not None and is_whole else self._fold(day)
 
     def _fold(self, day: Day) -> DayFold:
         fold = self._days.setdefault(day, DayFold(self._layout.attempts / day))
