@@ -143,15 +143,16 @@ class DecisionStore:
         A decision goes before its result, and a result before its spans, each flushed: at no moment does one stand
         without what it is made of. Returns the jobs whose lock somebody holds; they are as good the next time.
         """
-        layout, busy = self._layout, dict[JobId, BusyError]()
+        layout, busy, jobs = self._layout, dict[JobId, BusyError](), list(job_ids)
+        if not jobs:
+            return busy
         ensure_directory(self._volume, layout.decision_locks)
-        jobs = list(job_ids)
         steps: tuple[tuple[Path, Callable[[JobId], bool]], ...] = (
             (layout.decisions, lambda job_id: retire_file(self._volume, layout.decision(job_id), before_ms)),
             (layout.results, lambda job_id: retire_folder(self._volume, layout.results / job_id, before_ms)),
             (layout.evidence, lambda job_id: retire_folder(self._volume, layout.evidence / job_id, before_ms)),
         )
-        for folder, retire in steps if jobs else ():
+        for folder, retire in steps:
             for job_id in [each for each in jobs if each not in busy]:
                 try:
                     with protocol_domain("decision", layout.decision_lock(job_id)).hold():
