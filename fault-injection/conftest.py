@@ -1,7 +1,8 @@
-"""What every test of the campaign shares: a scratch folder in memory, gone afterwards."""
+"""What every test of the campaign shares: a scratch folder in memory, and whether there is time for everything."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,25 @@ from pathlib import Path
 import pytest
 from faults.tree import scratch
 
+LONG = "CURATOR_FAULTS"
+"""Set to `long` in the environment, it turns the samples into the whole."""
+
 
 @pytest.fixture
 def stage_folder() -> Iterator[Path]:
     folder = scratch()
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def is_long() -> bool:
+    return os.environ.get(LONG) == "long"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the whole the time that it takes."""
+    if os.environ.get(LONG) == "long":
+        for item in items:
+            if "fault-injection" in item.path.parts:
+                item.add_marker(pytest.mark.timeout(7_200))

@@ -1,0 +1,27 @@
+"""A kill, the process after it, and then a power cut: nothing is built on a name that nobody flushed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from faults.campaign import Stage
+from faults.scenarios import SCENARIOS
+
+SAMPLE = {"applied": 14, "held": 9, "retried": 21, "shadow": 30, "failed": 13}
+"""In each run: of these scenarios, one kill in so many. With time, every kill of every scenario."""
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_is_built_on_what_a_killed_process_had_not_flushed(
+    stage_folder: Path, name: str, *, is_long: bool
+) -> None:
+    if not is_long and name not in SAMPLE:
+        pytest.skip("only in the whole campaign: CURATOR_FAULTS=long")
+    stage = Stage(SCENARIOS[name], stage_folder)
+
+    report = stage.run_second_lives(1 if is_long else SAMPLE[name])
+
+    print(f"{name}: {report.line()}")
+    assert report.states.total() > 0
+    assert [str(violation) for violation in report.violations] == []
