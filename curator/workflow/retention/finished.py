@@ -109,12 +109,18 @@ def retire_proofs(shop: Shop, ties: Ties) -> None:
 def _retire_proofs(store: ProofStore, due: Iterable[JobId], before: int, shop: Shop, ties: Ties) -> None:
     unneeded = [job_id for job_id in due if not _proofs_are_needed(job_id, shop, ties)]
     going = shop.stores.finished.make_sure(unneeded[:RETIRED_AT_ONCE_MAX])
+    if going:
+        # That neither stands was seen, but whoever removed them may have died before the flush.
+        for folder in (shop.layout.outcomes, shop.layout.decisions):
+            if stamp_of(folder) is not None:
+                shop.volume.sync_directory(folder)
     store.forget(sorted(going), before)
 
 
 def _proofs_are_needed(job_id: JobId, shop: Shop, ties: Ties) -> bool:
     is_awaited = job_id in ties.awaited or job_id in ties.carded
-    return ties.moves(job_id) or is_awaited or shop.stores.decisions.is_elected(job_id)
+    is_told = stamp_of(shop.layout.outcomes / f"{job_id}.json") is not None
+    return ties.moves(job_id) or is_awaited or is_told or shop.stores.decisions.is_elected(job_id)
 
 
 def retire_acceptances(shop: Shop, ties: Ties) -> None:
