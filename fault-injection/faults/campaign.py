@@ -235,23 +235,39 @@ class Stage:
                 self._lives[point] = SecondLife(point, Recording(self.recording.start, asked))
             yield self._lives[point]
 
-    def run_second_lives(self, every: int = 1) -> Report:
-        """Cut the power during and after the life that followed a kill, and judge each state not met before."""
+    def run_second_lives(self, *, is_whole: bool = True) -> Report:
+        """Cut the power during and after the life that followed a kill, and judge each state not met before.
+
+        Without `is_whole` only those that lack nothing but what the killed process had written, at the last moment.
+        """
         began = time.monotonic()
         report = Report()
-        for life in self.second_lives(every):
+        for life in self.second_lives():
             disk = LossyDisk(life.recording, is_inert=is_inert)
             report.points += len(disk.points) - life.point - 1
             report.verbs += sum(each.mark is None for each in life.recording.asked[life.point :])
-            for model in LOSSY:
-                for place, state in self.states(model, disk, first=life.point + 1):
-                    report.seen += 1
-                    said = self.said(place.point, disk)
-                    if self.is_new(state, said):
-                        report.states[f"{model} after a kill"] += 1
-                        report.violations += self.judge_second(life, place, state, said)
+            states = self._after_the_kill(life, disk) if is_whole else self._last_inherited(life, disk)
+            for place, state in states:
+                report.seen += 1
+                said = self.said(place.point, disk)
+                if self.is_new(state, said):
+                    report.states[f"{place.model} after a kill"] += 1
+                    report.violations += self.judge_second(life, place, state, said)
         report.seconds = time.monotonic() - began
         return report
+
+    def _after_the_kill(self, life: SecondLife, disk: LossyDisk) -> Iterator[tuple[Place, State]]:
+        for model in LOSSY:
+            yield from self.states(model, disk, first=life.point + 1)
+
+    def _last_inherited(self, life: SecondLife, disk: LossyDisk) -> Iterator[tuple[Place, State]]:
+        """Yield each loss of the dead process's names alone, as late as it can come: when most was built on them."""
+        met: set[tuple[int, ...]] = set()
+        for point in reversed(disk.points[life.point + 1 :]):
+            for number, state in enumerate(disk.strict(point)):
+                if state.steps and state.steps[-1] < life.point and state.steps not in met:
+                    met.add(state.steps)
+                    yield Place(self.scenario.name, "strict", point, number), state
 
     def judge_second(self, life: SecondLife, place: Place, state: State, said: tuple[Mark, ...]) -> list[Violation]:
         """Judge a state of a second life."""

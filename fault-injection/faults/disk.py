@@ -62,6 +62,8 @@ class State:
 
     tree: Tree
     lost: str
+    steps: tuple[int, ...] = ()
+    """The steps whose changes of names were lost."""
 
 
 class LossyDisk:
@@ -139,7 +141,7 @@ class LossyDisk:
             for inert in (0, -1):
                 chosen |= {slot: steps[inert] for slot, steps in options.items() if slot in self._inert}
                 if self._keeps_renames(chosen):
-                    yield from self._with_bytes(chosen, point, ("whole", "half", "empty"), options)
+                    yield from self._with_bytes(chosen, point, ("whole", "half", "empty"))
                 if all(len(steps) == 1 for slot, steps in options.items() if slot in self._inert):
                     break
 
@@ -149,7 +151,7 @@ class LossyDisk:
         pending = [step for step in self._names_asked if last < step < point]
         for reached in [last, *pending]:
             chosen = {slot: self._step_at(changes, reached + 1) for slot, changes in self._changes.items()}
-            yield from self._with_bytes(chosen, point, ("whole", "empty"), {})
+            yield from self._with_bytes(chosen, point, ("whole", "empty"))
 
     def unsettled(self, point: int) -> tuple[str, ...]:
         """Name what a power cut could still take back at a point, inert names apart."""
@@ -306,20 +308,20 @@ class LossyDisk:
                     return False
         return True
 
-    def _with_bytes(
-        self, chosen: Mapping[_Slot, int], point: int, kinds: tuple[str, ...], options: Mapping[_Slot, list[int]]
-    ) -> Iterator[State]:
+    def _with_bytes(self, chosen: Mapping[_Slot, int], point: int, kinds: tuple[str, ...]) -> Iterator[State]:
         names = {slot: self._value_at(slot, step) for slot, step in chosen.items()}
         unflushed = {
             slot: inode for slot, inode in names.items() if inode is not None and not self._has_bytes(inode, point)
         }
         seen = {inode for slot, inode in unflushed.items() if slot not in self._inert}
         inert, loose = set(unflushed.values()) - seen, sorted(seen)
-        lost = ", ".join(
-            f"{self._paths[slot]}@{step}"
+        gone = {
+            self._paths[slot]: change.step
             for slot, step in chosen.items()
-            if step != options.get(slot, [step])[-1] and slot not in self._inert
-        )
+            for change in self._changes[slot]
+            if step < change.step < point and slot not in self._inert
+        }
+        lost = ", ".join(f"{path} of step {step}" for path, step in gone.items())
         together = [(kind,) * len(loose) for kind in kinds]
         for cuts in itertools.product(kinds, repeat=len(loose)) if len(loose) <= _LOOSE_MAX else together:
             for inert_cut in (kinds[0], kinds[-1]):
@@ -327,7 +329,8 @@ class LossyDisk:
                 torn = ", ".join(
                     f"bytes of {self._path_of(inode, unflushed)}: {how}" for inode, how in cut.items() if how != "whole"
                 )
-                yield State(self._grow(names, cut, point), "; ".join(filter(None, (lost, torn))) or "nothing")
+                told = "; ".join(filter(None, (lost, torn))) or "nothing"
+                yield State(self._grow(names, cut, point), told, tuple(sorted(gone.values())))
                 if not inert:
                     break
 
