@@ -263,7 +263,12 @@ class Stage:
     def _last_inherited(self, life: SecondLife, disk: LossyDisk) -> Iterator[tuple[Place, State]]:
         """Yield each loss of the dead process's names alone, as late as it can come: when most was built on them."""
         met: set[tuple[int, ...]] = set()
+        later: frozenset[tuple[str, int]] = frozenset()
         for point in reversed(disk.points[life.point + 1 :]):
+            inherited = disk.inherited(point, life.point)
+            if inherited <= later:
+                continue
+            later = inherited
             for number, state in enumerate(disk.strict(point)):
                 if state.steps and state.steps[-1] < life.point and state.steps not in met:
                     met.add(state.steps)

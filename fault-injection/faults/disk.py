@@ -167,6 +167,15 @@ class LossyDisk:
         inert = {self._paths[slot] for slot in self._inert}
         return tuple(sorted(set(told) - inert))
 
+    def inherited(self, point: int, before: int) -> frozenset[tuple[str, int]]:
+        """Return the changes of names from before a step that a power cut could still take back at a point."""
+        return frozenset(
+            (self._paths[slot], change.step)
+            for slot, steps in self._options(point).items()
+            for change in self._changes[slot]
+            if steps[0] < change.step < before and slot not in self._inert
+        )
+
     def shape(self, point: int) -> dict[str, tuple[tuple[Node | None, bool], ...]]:
         """Return what each name that changed may show at a point, inert ones apart; equal shapes have equal states."""
         return {
