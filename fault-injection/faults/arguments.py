@@ -39,6 +39,8 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (DROP_NAMES, "store/spool/recovery.py:_drop", _COMES_BACK),
     (SWAP, "store/spool/recovery.py:_drop", _COMES_BACK),
     (SWAP, "store/spool/recovery.py:_move_aside: unlink <> sync_directory", _COMES_BACK),
+    (DROP_NAMES, "store/spool/retention.py:_forget", "what comes back is old, and is let go again the next time"),
+    (SWAP, "store/spool/retention.py:_forget", "what comes back is old, and is let go again the next time"),
     (DROP_NAMES, "ProjectStore.current", "`admit` flushes the same folder before the intent; alone it costs one call"),
     (
         DROP_NAMES,

@@ -55,6 +55,16 @@ class Verdict:
     """New states that were judged."""
     is_expressible: bool = True
 
+    def ending(self, argument: str) -> str:
+        """Say how it ended, in a word or two; `argument` is the reason why it may live, if there is one."""
+        if self.killed_by:
+            return "killed"
+        if not self.is_expressible:
+            return "impossible in that order"
+        if argument:
+            return "argued"
+        return "equivalent" if self.states == 0 else "ALIVE"
+
 
 DROP_BYTES, DROP_NAMES, SWAP = "file flush dropped", "folder flush dropped", "swapped"
 
@@ -149,14 +159,16 @@ def _swapped(label: str, asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
 # --- trying ----------------------------------------------------------------------------------------------------------
 
 
-def try_mutant(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 200) -> Verdict:
-    """Look for a scenario that kills a mutant; at most so many new states of each are judged."""
-    judged, fits = 0, False
+def try_mutant(
+    mutant: Mutant, stages: Iterable[Stage], *, stages_max: int | None = None, states_max: int = 200
+) -> Verdict:
+    """Look for a scenario that kills a mutant, among those that have a place for it, new state by new state."""
+    judged = tried = 0
     for stage in stages:
-        disk = _compiled(mutant, stage.recording)
+        disk = _compiled(mutant, stage.recording) if tried != stages_max else None
         if disk is None:
             continue
-        fits = True
+        tried += 1
         restless = disk.restless()
         if restless:
             return Verdict(mutant, f"{stage.scenario.name}: at rest {restless[0]} may be lost", judged)
@@ -165,7 +177,7 @@ def try_mutant(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 200
             violation = stage.judge(place, state, stage.said(place.point, disk))
             if violation is not None:
                 return Verdict(mutant, f"{place}: {violation.breaches[0]}", judged)
-    return Verdict(mutant, "", judged, fits)
+    return Verdict(mutant, "", judged, tried > 0)
 
 
 def try_second_lives(mutant: Mutant, stages: Iterable[Stage], *, states_max: int = 40) -> Verdict:
