@@ -1,7 +1,7 @@
 # Every target sets up what it needs by itself, in .venv. ARGS goes to the command: make test ARGS="-k crash -x"
 # PYTHON names the interpreter to build on: make PYTHON=python3.12 test
 
-.PHONY: help demo test check fmt format lint types imports bench build clean setup-run setup-test
+.PHONY: help demo test faults check fmt format lint types imports bench build clean setup-run setup-test
 
 ARGS =
 PY = .venv/bin/python
@@ -17,6 +17,9 @@ test: setup-test ## run the tests
 	@echo "test: pytest"
 	@$(PY) -m pytest -n 2 $(ARGS)
 
+faults: setup-test ## run the whole fault campaign, unsampled: about an hour
+	@CURATOR_FAULTS=long $(PY) -m pytest -n 2 fault-injection $(ARGS)
+
 check: format lint types imports ## run every gate but the tests
 
 fmt: setup-test ## format the code, and mend what the linter can
@@ -24,7 +27,10 @@ fmt: setup-test ## format the code, and mend what the linter can
 	@$(PY) -m ruff check --fix
 
 format: setup-test
-	@echo "check: format"
+	@echo "faults: setup-test ## run the whole fault campaign, unsampled: about an hour
+	@CURATOR_FAULTS=long $(PY) -m pytest -n 2 fault-injection $(ARGS)
+
+check: format"
 	@$(PY) -m ruff format --check
 
 lint: setup-test ## ruff, every rule but those pyproject.toml argues away

@@ -27,17 +27,18 @@ JOB: Final = Machine(
     transitions=(
         Transition(_S.QUEUED, "claim", _S.RUNNING, "a lease and a fence token are durable"),
         Transition(_S.QUEUED, "hold", _S.HELD, "a person sets it aside"),
-        Transition(_S.QUEUED, "cancel", _S.FINISHED, "a person ends it"),
         Transition(_S.QUEUED, "quarantine", _S.QUARANTINED, "its record cannot be read, or another job has its id"),
         Transition(_S.RUNNING, "renew", _S.RUNNING, "the lease is extended"),
         Transition(_S.RUNNING, "rebase", _S.RUNNING, "the branch moved: a new attempt against the new base"),
         Transition(_S.RUNNING, "defer", _S.QUEUED, "it waits for another try"),
         Transition(_S.RUNNING, "expire", _S.QUEUED, "its owner died or slept beyond the lease"),
         Transition(_S.RUNNING, "return", _S.QUEUED, "a graceful stop gives it back"),
-        Transition(_S.RUNNING, "finish", _S.FINISHED, "its outcome is durable"),
+        Transition(
+            _S.RUNNING, "finish", _S.FINISHED, "its outcome is durable; a person's cancel claims it for that first"
+        ),
         Transition(_S.RUNNING, "quarantine", _S.QUARANTINED, "its record cannot be read"),
         Transition(_S.HELD, "release", _S.QUEUED, "a person lets it go on"),
-        Transition(_S.HELD, "cancel", _S.FINISHED, "a person ends it"),
+        Transition(_S.HELD, "quarantine", _S.QUARANTINED, "its record cannot be read, or another job has its id"),
         Transition(_S.QUARANTINED, "release", _S.QUEUED, "its record was mended"),
     ),
     orphaned={_S.RUNNING: "expire"},

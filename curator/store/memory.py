@@ -265,15 +265,18 @@ class ProjectStore:
         return intent is not None and intent.branch_name == name
 
     def _roll(self, job_id: JobId) -> Step:
-        is_entered = False
+        taken: list[Step] = []
         while True:
             step = self._next(job_id)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
                 return step
-            if not is_entered:
+            if step in taken:
+                fact = f"{self.layout.intent(job_id)}: {step} was done, and is due again: the disk does not keep it"
+                raise UnmatchedStateError(fact, remedy="Run `curator doctor`")
+            if not taken:
                 self._flush_ground(job_id, step)
-                is_entered = True
             self._take(job_id, step)
+            taken.append(step)
 
     def _flush_ground(self, job_id: JobId, step: Step) -> None:
         """Flush what a step builds on: what stands when we come may be a dead writer's, not flushed yet.

@@ -50,7 +50,10 @@ def roll_forward(
             raise ConflictError(memory.layout.intent(job.id), "belongs to another admission of this job")
         if authority == "external":
             _answer(decision, done, base, shop)
-        step = memory.finish(receipt_of(job, outcome, done))
+        told, step = step, memory.finish(receipt_of(job, outcome, done))
+        if step is told:
+            fact = f"{memory.layout.receipt(job.id)}: {step} was done, and is due again: the disk does not keep it"
+            raise UnmatchedStateError(fact, remedy="Run `curator doctor`")
     receipt = memory.receipt(job.id)
     if receipt is None:
         fact = f"{job.id}: its admission is over and its receipt is gone"

@@ -197,24 +197,32 @@ class Stage:
         """Return what had been told by then, what was told before the run included."""
         return (*self.told_before, *(self.disk if disk is None else disk).said(point))
 
-    def run(self, models: Iterable[str] = MODELS, *, every: int = 1, seed: int = 0) -> Report:
-        """Judge each distinct state, or every `every`-th of them."""
+    def ending_breaches(self) -> list[str]:
+        """Return what the oracles say of the healthy run, and what it left unflushed or changed past the volume."""
+        end = look(self._after_run)
+        told = judge(self.case(end, end, self.said(self.disk.points[-1]), is_over=False))
+        return [*told, *self.disk.restless(), *self.seam_breaches()]
+
+    def run(self, models: Iterable[str] = MODELS, *, limit: int | None = None, seed: int = 0) -> Report:
+        """Judge each distinct state, up to a number of violations."""
         began = time.monotonic()
         report = Report(self.recording.verbs, Counter(self.recording.sites()), len(self.disk.points))
         for model in models:
             for place, state in self.states(model, seed=seed):
                 report.seen += 1
                 said = self.said(place.point)
-                if not self.is_new(state, said) or len(self._judged) % every:
+                if not self.is_new(state, said):
                     continue
                 report.states[model] += 1
                 violation = self.judge(place, state, said)
                 if violation is not None:
                     report.violations.append(violation)
+                if len(report.violations) == limit:
+                    return report
         report.seconds = time.monotonic() - began
         return report
 
-    def second_lives(self, every: int = 1) -> Iterator[SecondLife]:
+    def second_lives(self) -> Iterator[SecondLife]:
         """Kill the process wherever something is not flushed yet, and record what the next one does.
 
         The kernel has forgotten nothing, so the next process sees names that the dead one did not flush: it must not
@@ -222,7 +230,7 @@ class Stage:
         """
         loose = [(self.disk.unsettled(point), point) for point in self.disk.points]
         points = [point for (before, _), (names, point) in itertools.pairwise(loose) if names and names != before]
-        for point in points[::every]:
+        for point in points:
             if point not in self._lives:
                 lay_out(self.disk.whole(point), self.agent)
                 clock = HandClock(self._end + BEYOND_LEASE_MS)

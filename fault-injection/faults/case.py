@@ -39,6 +39,15 @@ EVIDENCE: Final = re.compile(
     r"no-forgetti/review-spool/(?:provider-results|proposal-decisions)/(review_[0-9a-f]{40}).*"
 )
 
+_SPOOL: Final = "no-forgetti/review-spool"
+JOBS: Final = re.compile(
+    rf"(?:{_SPOOL}/(?:queued|running|outcomes)|no-forgetti/curator/held)/(?:review_[0-9a-f]{{40}}\.json$)?"
+)
+"""Where jobs stand; a full match is a job's own name."""
+DEAD: Final = re.compile(
+    rf"{_SPOOL}/dead-letter/(?:.*\.bad$|review_[0-9a-f]{{40}}\.[0-9a-f]{{12}}\.[0-9a-f-]{{36}}\.json$)?"
+)
+"""Where the dead letters stand; a full match is a name that one may have."""
 
 JOB: Final = re.compile(r"review_[0-9a-f]{40}")
 

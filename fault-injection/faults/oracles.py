@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 from faults.case import (
+    DEAD,
     EVIDENCE,
     IMMUTABLE,
+    JOBS,
     MAY_GO,
     Case,
     may_have_aged,
@@ -169,6 +171,24 @@ def what_was_set_aside_is_kept(case: Case) -> Iterator[str]:
             yield f"{job} was mended, and is gone"
 
 
+def only_a_person_holds_a_job(case: Case) -> Iterator[str]:
+    """A job is held on a person's word, and never again once it was let go."""
+    for view in (case.crashed, case.now):
+        for job in set(view.held) - set(case.told("holding")):
+            yield f"{job} is held, and nobody asked for that"
+    for job in set(case.now.held).intersection(case.told("released")):
+        yield f"{job} was released, and is held"
+
+
+def a_folder_of_the_spool_holds_its_own_kind(case: Case) -> Iterator[str]:
+    """After recovery jobs stand among jobs, and what was set aside among the dead letters."""
+    for path in sorted(set(case.now.files) - set(case.damaged)):
+        if JOBS.match(path) and not JOBS.fullmatch(path):
+            yield f"{path} stands among jobs, and no job has that name"
+        if DEAD.match(path) and not DEAD.fullmatch(path):
+            yield f"{path} stands among the dead letters under another kind of name"
+
+
 def a_receipt_matches_the_history(case: Case) -> Iterator[str]:
     """A receipt says what happened: its revision stands and leads where the receipt says, or none was due."""
     for project in case.now.projects:
@@ -295,6 +315,8 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     an_intent_rolls_forward_to_its_own_end,
     what_pi_meets_is_in_order,
     what_was_set_aside_is_kept,
+    only_a_person_holds_a_job,
+    a_folder_of_the_spool_holds_its_own_kind,
     a_receipt_matches_the_history,
     a_completed_job_has_its_receipt,
     history_has_no_gap,

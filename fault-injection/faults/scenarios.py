@@ -178,11 +178,13 @@ def _undo(world: World) -> None:
 
 def _hold_and_release(world: World) -> None:
     spool, job = world.shop.stores.spool, world.job("alpha")
+    world.tell(Mark("holding", job.id))
     spool.hold(job.id)
     world.rest()
     world.review()
     world.rest()
     spool.release(job.id)
+    world.tell(Mark("released", job.id))
     world.rest()
     world.review()
 
@@ -195,6 +197,7 @@ def _cancel_waiting(world: World) -> None:
 
 def _cancel_held(world: World) -> None:
     shop, job = world.shop, world.job("alpha")
+    world.tell(Mark("holding", job.id))
     shop.stores.spool.hold(job.id)
     cancel_job(shop, job.id)
     world.tell(Mark("over", job.id))
@@ -213,6 +216,24 @@ def _damaged(world: World) -> None:
     _queued("alpha")(world)
     bad = world.layout.queued / f"review_{'0' * 40}.json"
     publish(world.volume, bad, b'{"version":1,"job":')
+
+
+def _damaged_lease(world: World) -> None:
+    """Leave one running record that nobody can read beside a job that waits."""
+    _queued("alpha")(world)
+    publish(world.volume, world.layout.running / f"review_{'0' * 40}.json", b'{"version":1,"job":')
+
+
+def _held_beside_another(world: World) -> None:
+    """Leave a held job, and one in the queue that has its id: Pi, which knows no held jobs, handed it over later."""
+    _memory(world)
+    job = world.job("alpha")
+    world.enqueue(job, is_awaited=False)
+    world.tell(Mark("holding", job.id))
+    world.shop.stores.spool.hold(job.id)
+    world.write_foreground("Pi wrote this between.")
+    other = Queued(job=world.job("alpha"), next_attempt=1)
+    replace(world.volume, world.layout.queued / f"{job.id}.json", canonical(other.encode()).encode())
 
 
 def _set_aside(world: World) -> None:
@@ -385,6 +406,8 @@ _ALL: Final = (
     _one("cancelled-held", _ALPHA, run=_cancel_held),
     _one("renewed", _ALPHA, run=_renew),
     _one("set-aside", _ALPHA, prepare=_damaged),
+    _one("set-aside-running", _ALPHA, prepare=_damaged_lease),
+    _one("set-aside-held", _ALPHA, prepare=_held_beside_another),
     Scenario(
         "mended",
         {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},

@@ -11,7 +11,6 @@ HELD, QUARANTINED = JobState.HELD, JobState.QUARANTINED
 ARROWS = {
     (QUEUED, "claim"): RUNNING,
     (QUEUED, "hold"): HELD,
-    (QUEUED, "cancel"): FINISHED,
     (QUEUED, "quarantine"): QUARANTINED,
     (RUNNING, "renew"): RUNNING,
     (RUNNING, "rebase"): RUNNING,
@@ -21,7 +20,7 @@ ARROWS = {
     (RUNNING, "finish"): FINISHED,
     (RUNNING, "quarantine"): QUARANTINED,
     (HELD, "release"): QUEUED,
-    (HELD, "cancel"): FINISHED,
+    (HELD, "quarantine"): QUARANTINED,
     (QUARANTINED, "release"): QUEUED,
 }
 

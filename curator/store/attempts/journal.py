@@ -4,7 +4,8 @@
 racers meet at one name and one loses. What was read stays in memory; only a folder that changed is listed again. A day
 that is over is closed: `<day>.closed.json` stands for it, at the cost of one look.
 
-INVARIANT  No file is ever rewritten, so no state goes back. A limit is checked and its reservation linked under one lock.
+INVARIANT  No file is ever rewritten, so no state goes back; a step is only published along an arrow of the attempt's
+           table. A limit is checked and its reservation linked under one lock.
 CRASH      A reservation that was linked and not yet flushed may be lost: nothing was sent then, for a dispatch is
            published only after its reservation's flush.
 """
@@ -13,14 +14,28 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curator.durable.index import Listing
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import ensure_directory, link_or_compare, publish
 from curator.durable.read import list_names
 from curator.errors import ConflictError, InvalidRecordError
-from curator.model.attempt import AttemptRecord, LegacyCarry, Reserved, step_of
+from curator.machine.attempt import ATTEMPT
+from curator.machine.table import IllegalTransitionError
+from curator.model.attempt import (
+    AttemptRecord,
+    AttemptState,
+    Cancelled,
+    Correction,
+    Dispatched,
+    LegacyCarry,
+    Reserved,
+    Settled,
+    Unknown,
+    state_of,
+    step_of,
+)
 from curator.model.budget import Exposure, Limits
 from curator.model.digest import MalformedJsonError, compact, parse
 from curator.model.ids import DAY_PATTERN, AttemptId, Day, JobId, file_key
@@ -37,6 +52,15 @@ if TYPE_CHECKING:
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
     from curator.model.closed_day import PastAttempt
+
+_ARROWS: Final[dict[type[AttemptRecord], tuple[AttemptState, str]]] = {
+    Dispatched: (AttemptState.RESERVED, "dispatch"),
+    Cancelled: (AttemptState.RESERVED, "cancel"),
+    Settled: (AttemptState.DISPATCHED, "settle"),
+    Unknown: (AttemptState.DISPATCHED, "lose"),
+    Correction: (AttemptState.UNKNOWN, "correct"),
+}
+"""Along which arrow each record is published; a reservation begins the machine."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,7 +108,11 @@ class AttemptStore:
         return draft
 
     def advance(self, record: AttemptRecord) -> AttemptRecord:
-        """Publish the next step; durable when it returns. Returns what stands: ours, or the racer's that was first."""
+        """Publish the next step; durable when it returns. Returns what stands: ours, or the racer's that was first.
+
+        Raises `IllegalTransitionError` for a state to which no arrow of the table leads.
+        """
+        _prove_arrow(record)
         path = self._path(record)
         ensure_directory(self._volume, path.parent)
         try:
@@ -218,6 +246,15 @@ class AttemptStore:
         fold = self._days.setdefault(day, DayFold(self._layout.attempts / day))
         fold.refresh()
         return fold
+
+
+def _prove_arrow(record: AttemptRecord) -> None:
+    arrow = _ARROWS.get(type(record))
+    leads_to = ATTEMPT.initial if arrow is None else ATTEMPT.step(*arrow)
+    stands = AttemptState.SETTLED if isinstance(record, Correction) else state_of(record)
+    if leads_to is not stands:
+        message = f"attempt: {arrow} leads to {leads_to}, not to {stands}"
+        raise IllegalTransitionError(message)
 
 
 def _bytes_of(record: AttemptRecord) -> bytes:

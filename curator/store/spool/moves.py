@@ -25,6 +25,7 @@ from curator.errors import (
     NotFoundError,
     RefusedError,
 )
+from curator.machine.job import JobState
 from curator.model.digest import compact
 from curator.model.ids import JobId, LeaseToken, WorkerId
 from curator.model.job import DeadLetter, Finished, Job, Queued, Running
@@ -112,7 +113,8 @@ class Spool(Shelf):
         """Take exactly the record that was seen, under a fresh token; None if it is no longer there."""
         job = waiting.record.job
         running = self._lease(job, waiting.record.next_attempt, worker_id, lease_ms)
-        source, target = self._path(self.layout.queued, job.id), self._path(self.layout.running, job.id)
+        source = self._path(self.layout.queued, job.id)
+        target = self._path(self.folder_after(JobState.QUEUED, "claim"), job.id)
         if not self._move(target, running, source, waiting.stamp):
             return None
         return Claim(running)
@@ -123,26 +125,27 @@ class Spool(Shelf):
         # Never shortened: after a clock was set back the lease would end before it began, and nobody could read it.
         until = max(iso(now + lease_ms), claim.running.lease_until)
         renewed = dataclasses.replace(claim.running, lease_until=until)
-        self._replace_running(claim, renewed)
+        self._replace_running(claim, renewed, "renew")
         return Claim(renewed)
 
     def reclaim(self, claim: Claim, lease_ms: int = LEASE_MS) -> Claim:
         """Begin a new attempt in place: the next number and a fresh token, for the attempt id comes from both."""
         running = self._lease(claim.job, claim.attempt + 1, claim.running.worker_id, lease_ms)
-        self._replace_running(claim, running)
+        self._replace_running(claim, running, "rebase")
         return Claim(running)
 
     def defer(self, claim: Claim, available_at: int | None) -> None:
         """Give the job back to the queue, to be taken from `available_at` on (UTC milliseconds; None is now)."""
         at = None if available_at is None else iso(available_at)
         record = Queued(job=claim.job, next_attempt=claim.attempt + 1, available_at=at)
-        path = self._path(self.layout.queued, claim.job.id)
+        verb = "return" if available_at is None else "defer"
+        path = self._path(self.folder_after(JobState.RUNNING, verb), claim.job.id)
         staged = self._stage(path, record)
         try:
             with self.domain.hold():
                 self.check_lease(claim)
                 self.volume.rename(staged, path)
-                self.volume.sync_directory(self.layout.queued)
+                self.volume.sync_directory(path.parent)
                 self.volume.unlink(self._path(self.layout.running, claim.job.id))
         finally:
             self.volume.unlink(staged)
@@ -163,7 +166,7 @@ class Spool(Shelf):
         record = Finished(
             attempt=running.attempt, worker_id=running.worker_id, lease_token=running.lease_token, outcome=outcome
         )
-        path = self._path(self.layout.outcomes, claim.job.id)
+        path = self._path(self.folder_after(JobState.RUNNING, "finish"), claim.job.id)
         staged = self._stage(path, record)
         try:
             with self.domain.hold():
@@ -173,7 +176,7 @@ class Spool(Shelf):
                     self.volume.link(staged, path)
                 elif standing != record:
                     raise ConflictError(path, "is already another outcome of this job")
-                self.volume.sync_directory(self.layout.outcomes)
+                self.volume.sync_directory(path.parent)
         finally:
             self.volume.unlink(staged)
 
@@ -191,8 +194,8 @@ class Spool(Shelf):
         """Set a queued job aside, on a person's word."""
         waiting = next((each for each in self.waiting() if each.record.job.id == job_id), None)
         source = self._path(self.layout.queued, job_id)
-        target = self._path(self.layout.held, job_id)
-        ensure_directory(self.volume, self.layout.held)
+        target = self._path(self.folder_after(JobState.QUEUED, "hold"), job_id)
+        ensure_directory(self.volume, target.parent)
         if waiting is None or not self._move(target, waiting.record, source, waiting.stamp):
             fact = f"{job_id} does not wait in the queue"
             raise NotFoundError(fact)
@@ -200,7 +203,8 @@ class Spool(Shelf):
     def release(self, job_id: JobId) -> None:
         """Let a held job go on."""
         held = self.held_one(job_id)
-        source, target = self._path(self.layout.held, job_id), self._path(self.layout.queued, job_id)
+        source = self._path(self.layout.held, job_id)
+        target = self._path(self.folder_after(JobState.HELD, "release"), job_id)
         stamp = stamp_of(source)
         if held is None or stamp is None:
             fact = f"{job_id} is not held"
@@ -282,8 +286,8 @@ class Spool(Shelf):
         folders = (layout.outcomes, layout.running, layout.queued, layout.held)
         return any(stamp_of(folder / path.name) is not None for folder in folders if folder != path.parent)
 
-    def _replace_running(self, claim: Claim, running: Running) -> None:
-        path = self._path(self.layout.running, claim.job.id)
+    def _replace_running(self, claim: Claim, running: Running, verb: str) -> None:
+        path = self._path(self.folder_after(JobState.RUNNING, verb), claim.job.id)
         staged = self._stage(path, running)
         try:
             with self.domain.hold():
@@ -291,7 +295,7 @@ class Spool(Shelf):
                 self.volume.rename(staged, path)
         finally:
             self.volume.unlink(staged)
-        self.volume.sync_directory(self.layout.running)
+        self.volume.sync_directory(path.parent)
 
     def _standing_digest(self, job_id: JobId) -> str | None:
         over = self.outcome(job_id)

@@ -17,6 +17,7 @@ from curator.durable.read import is_own_file, other_name, stamp_of
 from curator.durable.records import read_as
 from curator.durable.volume import FILE_MODE
 from curator.errors import InvalidRecordError, NotFoundError
+from curator.machine.job import JOB, JobState
 from curator.model.digest import compact
 from curator.model.job import Queued, Running
 from curator.model.limits import RUNNING_BYTES_MAX
@@ -142,7 +143,8 @@ def _settle_running(spool: Spool, running: Running, queued: Queued | None, found
         _drop(spool, layout.running, job.id)
     elif ms_of(running.lease_until) <= found.now:
         record = Queued(job=job, next_attempt=running.attempt + 1)
-        replace(spool.volume, layout.queued / f"{job.id}.json", compact(record.encode()).encode())
+        home = spool.folder_after(JobState.RUNNING, JOB.orphaned[JobState.RUNNING])
+        replace(spool.volume, home / f"{job.id}.json", compact(record.encode()).encode())
         _drop(spool, layout.running, job.id)
         found.expired += 1
     elif queued is not None:
@@ -176,11 +178,14 @@ def _drop(spool: Spool, folder: Path, job_id: JobId) -> None:
 def _move_aside(spool: Spool, path: Path, reason: str) -> SetAside:
     """Give a file its name among the dead letters and take its old one; call it under the lock."""
     cut = _NOT_SAFE.sub("_", path.name)[:_NAME_CHARS_MAX]
-    target = spool.layout.dead_letter / f"{cut}.{spool.clock.now()}.{spool.chance.uuid()}.bad"
+    layout = spool.layout
+    source = {layout.running: JobState.RUNNING, layout.held: JobState.HELD}.get(path.parent, JobState.QUEUED)
+    home = spool.folder_after(source, "quarantine")
+    target = home / f"{cut}.{spool.clock.now()}.{spool.chance.uuid()}.bad"
     volume = spool.volume
     if is_own_file(path):
         # A crash after the link leaves both names: the next move goes on with the first one.
-        begun = other_name(path, spool.layout.dead_letter)
+        begun = other_name(path, home)
         if begun is None:
             volume.link(path, target)
         target = begun or target
@@ -204,7 +209,7 @@ def readmit(spool: Spool, name: str) -> JobId:
         fact = f"{name} is not the name of a record that was set aside"
         raise NotFoundError(fact)
     record = _mended(path)
-    target = spool.layout.queued / f"{record.job.id}.json"
+    target = spool.folder_after(JobState.QUARANTINED, "release") / f"{record.job.id}.json"
     staged = spool.volume.stage(target, compact(record.encode()).encode())
     try:
         with spool.domain.hold():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from curator.durable.index import FolderIndex, Indexed
 from curator.durable.records import read_record
 from curator.errors import InvalidRecordError
+from curator.machine.job import JOB, JobState
 from curator.model.ids import JOB_ID_PATTERN, JobId
 from curator.model.job import Finished, Queued, Running
 from curator.model.limits import (
@@ -46,9 +47,20 @@ class Shelf:
     def __init__(self, layout: Layout) -> None:
         """Look at the spool of an agent folder."""
         self.layout = layout
+        self._folders = {
+            JobState.QUEUED: layout.queued,
+            JobState.RUNNING: layout.running,
+            JobState.FINISHED: layout.outcomes,
+            JobState.HELD: layout.held,
+            JobState.QUARANTINED: layout.dead_letter,
+        }
         self._queued = FolderIndex(layout.queued, _NAMES_MAX, read_queued)
         self._running = FolderIndex(layout.running, _NAMES_MAX, read_running)
         self._held = FolderIndex(layout.held, _NAMES_MAX, read_queued)
+
+    def folder_after(self, state: JobState, verb: str) -> Path:
+        """Return the folder into which an arrow of the job's table leads."""
+        return self._folders[JOB.step(state, verb)]
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Return every readable queued record."""
