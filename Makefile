@@ -27,10 +27,7 @@ fmt: setup-test ## format the code, and mend what the linter can
 	@$(PY) -m ruff check --fix
 
 format: setup-test
-	@echo "faults: setup-test ## run the whole fault campaign, unsampled: about an hour
-	@CURATOR_FAULTS=long $(PY) -m pytest -n 2 fault-injection $(ARGS)
-
-check: format"
+	@echo "check: format"
 	@$(PY) -m ruff format --check
 
 lint: setup-test ## ruff, every rule but those pyproject.toml argues away
