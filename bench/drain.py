@@ -18,7 +18,8 @@ from bench.common.figures import Figure, Report, options, shares
 from bench.common.place import Place, Silence, hand_over
 from bench.common.pool import Drained, drain
 from bench.common.reviewer import Scripted
-from bench.common.volumes import Counting, CountingUnflushed, Unflushed, Verb
+from bench.common.trace import trace_of_one_job
+from bench.common.volumes import Counting, CountingUnflushed, Unflushed
 from curator.app import App
 from curator.durable.volume import Volume
 from curator.model.ids import ProjectKey
@@ -69,7 +70,7 @@ def _measure(disk: Disk, jobs: int, report: Report, *, is_watched: bool) -> None
         report.tables["flushes a job by who asked, nearest frame first"] = shares(second.sites, len(watched))
         report.tables["first job of a project, by folder"] = shares(first.folders, jobs)
 
-    bare = Bare(_trace(place, keys[0]), place.layout.agent, disk.folder / "bare")
+    bare = Bare(trace_of_one_job(place, keys[0]), place.layout.agent, disk.folder / "bare")
     bare.prepare(range(2 * jobs))
     counted = Counting()
     for key in keys:
@@ -113,14 +114,6 @@ def _run(place: Place, volume: Counting, jobs: int) -> Drained:
     taken = drain(app)
     assert heard.told.get("Completed") == jobs, heard.told
     return taken
-
-
-def _trace(place: Place, key: ProjectKey) -> Sequence[Verb]:
-    """Return what a job does to the disk, alone; but for the day's accounting, which many jobs at once write once."""
-    volume = CountingUnflushed(is_tracing=True)
-    _drain(place, [key], "traced", volume)
-    days = place.layout.days
-    return [verb for verb in volume.verbs if days not in (verb.path, verb.path.parent)]
 
 
 def _open(place: Place, volume: Volume, listener: Silence | None = None) -> App:
