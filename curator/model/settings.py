@@ -13,6 +13,7 @@ from curator.model.outcome import nanousd
 from curator.model.record import Integer, MayBeAbsent, Record, Text, Violation
 
 Mode: TypeAlias = Literal["embedded", "shadow", "external"]
+Via: TypeAlias = Literal["auto", "direct", "pi"]
 Effort: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
 
 
@@ -63,7 +64,11 @@ class ServiceSettings(Record):
 class CuratorSettings(Record):
     """curator.toml: what the protocol has no word for. Keys are written with underscores there."""
 
-    _spelling: ClassVar[Mapping[str, str]] = {"on_stale": "on_stale", "require_power_safe": "require_power_safe"}
+    _spelling: ClassVar[Mapping[str, str]] = {
+        "on_stale": "on_stale",
+        "require_power_safe": "require_power_safe",
+        "allow_unknown_price": "allow_unknown_price",
+    }
 
     evidence: Annotated[Literal["accept", "require"], MayBeAbsent()] = "accept"
     """Whether an operation without a quote of its evidence passes as unsupported, or is refused."""
@@ -73,5 +78,11 @@ class CuratorSettings(Record):
     """How many jobs the service reviews at once; a limit can be overshot by as many calls in flight."""
     require_power_safe: Annotated[bool, MayBeAbsent()] = False
     """Refuse a disk that cannot flush a folder, instead of promising less."""
+    via: Annotated[Via, MayBeAbsent()] = "auto"
+    """How a model is asked: by its API, through Pi as a child process, or by its API where that and a key are there."""
+    pi: Annotated[str, Text(1, 1_024, _blank_fault), MayBeAbsent()] = "pi"
+    """The command that starts Pi: a name on PATH, or a path."""
+    allow_unknown_price: Annotated[bool, MayBeAbsent()] = False
+    """Whether a model whose price nobody tells is asked, with calls and tokens as its only limits."""
     release: Annotated[Release, MayBeAbsent()] = "0.5.4"
     """The extension's release to show in heartbeats where no running one tells it."""

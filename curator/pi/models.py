@@ -190,11 +190,13 @@ def _read_model(provider: str, model: str, outer: _Block, inner: _Block) -> Mode
         output_tokens_max=inner.tokens("maxTokens", _OUTPUT_TOKENS),
         rates=_rates(inner.inner("cost")),
         tiers=_tiers(inner.inner("cost")),
+        price="unknown" if inner.get("cost") is None else "models.json",
         efforts=_efforts(inner, own, shared),
         has_developer_role=_flag("supportsDeveloperRole", own, shared, default=False),
         has_stream_usage=_flag("supportsUsageInStreaming", own, shared, default=True),
         has_store_field=_flag("supportsStore", own, shared, default=False),
         max_tokens_field=_max_tokens_field(own, shared),
+        has_bearer=bool(outer.flag("authHeader")),
     )
     return Model(facts, outer.text("apiKey"), outer.texts("headers") | inner.texts("headers"))
 

@@ -41,6 +41,7 @@ from curator.model.outcome import nanousd
 from curator.model.record import Violation
 from curator.model.times import day_of, iso
 from curator.store.accounting import adopted, adopted_carry, projected
+from curator.workflow.retry import is_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -293,7 +294,7 @@ class _Round:
 
     def _correct(self, lost: Unknown, provenance: Provenance | None) -> None:
         # Without a word on usage the hold stays counted: nobody knows more than before.
-        if provenance is None or provenance.usage.total_tokens == 0:
+        if provenance is None or is_stand_in(provenance.usage):
             return
         self._stores.attempts.advance(corrected_from(lost, iso(self._shop.clock.now()), provenance))
         self._counts["corrected"] += 1
@@ -333,8 +334,8 @@ def _closed_in(verdicts: Mapping[AttemptId, _Verdict], file: DayFile) -> DayFile
 
 
 def _settled(sent: Dispatched, at: str, provenance: Provenance) -> Settled:
-    # No answer has no tokens: zero stands where the provider did not tell them, and the hold is charged, as it is live.
-    return settled_from(sent, at, provenance, is_estimated=provenance.usage.total_tokens == 0)
+    # Zero stands where the provider did not tell its usage, and the hold is charged; or it is told, and nothing is. As live.
+    return settled_from(sent, at, provenance, is_estimated=is_stand_in(provenance.usage))
 
 
 def _leads_to(source: AttemptState, target: AttemptState) -> bool:

@@ -1,4 +1,4 @@
-"""One provider attempt: reserve, dispatch, ask, checkpoint, settle. The only place that spends.
+"""One provider attempt: reserve, make ready, dispatch, ask, checkpoint, settle. The only place that spends.
 
 INVARIANT  Reserved and dispatched are durable before a byte leaves; the result is durable before it is settled. No lock
            is held while the provider is asked.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from curator.admission.gates import Refusal, screen
 from curator.errors import ConfigError
 from curator.model.attempt import (
+    Cancelled,
     Dispatched,
     Reserved,
     cancelled_from,
@@ -22,11 +23,11 @@ from curator.model.attempt import (
     unknown_from,
 )
 from curator.model.decision import Evidence, ProviderResult
-from curator.model.event import Asking
+from curator.model.event import Asking, Stopped
 from curator.model.ids import AttemptId, Day, attempt_id
 from curator.model.limits import FAILURE_MESSAGE_CHARS_MAX
 from curator.model.outcome import Completed, Failed, Failure, Outcome, proposal_digest
-from curator.model.ports import Answer, Brief, CallFailure, Class, Prepared
+from curator.model.ports import Answer, Brief, CallFailure, Class, Prepared, Unready
 from curator.model.record import Violation
 from curator.model.text import sanitize
 from curator.model.times import day_of, iso
@@ -57,7 +58,7 @@ class Proposal:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Missed:
-    """An attempt that was made and brought no proposal."""
+    """An attempt that was made and brought no proposal, or one that was cancelled because it could not be made."""
 
     code: str
     kind: Class
@@ -86,6 +87,7 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     """Make one provider attempt for a claim against a base.
 
     Raises `ReviewerSetupError`, or `InvalidRecordError` where a result could not be kept, before anything is reserved.
+    Without a key, or a host that can be reached, the reservation is cancelled before the dispatch.
     """
     brief = Brief(
         job=claim.job,
@@ -100,15 +102,19 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     reserved = _reserve(claim, base, prepared, shop)
     if not isinstance(reserved, Reserved):
         return reserved
-    if shop.stop.is_set():
-        shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
-        return NotSent()
-    sent = shop.stores.attempts.advance(_dispatch_of(reserved, prepared, shop))
+    ready = prepared.make_ready(shop.stop)
+    if shop.stop.is_set() or isinstance(ready, Unready):
+        closed = shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
+        if shop.stop.is_set() or not isinstance(ready, Unready) or not isinstance(closed, Cancelled):
+            return NotSent()
+        shop.listener.tell(Stopped("reviewer", ready.code, ready.fact, ready.remedy))
+        return Missed(ready.code, Class.CONFIGURATION)
+    sent = shop.stores.attempts.advance(_dispatch_of(reserved, ready, shop))
     if not isinstance(sent, Dispatched):
         return NotSent()
-    shop.listener.tell(Asking(claim.job.id, claim.attempt, prepared.provider, prepared.model))
+    shop.listener.tell(Asking(claim.job.id, claim.attempt, ready.provider, ready.model))
     with Lease(shop.stores.spool, claim):
-        answer = shop.reviewer.ask(prepared, shop.abort or shop.stop)
+        answer = shop.reviewer.ask(ready, shop.abort or shop.stop)
     return _settle(claim, sent, brief, answer, shop)
 
 

@@ -16,12 +16,22 @@ from curator.model.ports import Class
 
 if TYPE_CHECKING:
     from curator.model.decision import ProviderResult
+    from curator.model.outcome import Usage
     from curator.store.attempts import Seen
 
 _NOT_CODE: Final = re.compile(r"[^a-z0-9_-]+")
 _CODE_CHARS_MAX: Final = 64
-CONFIGURATION_CODES: Final = frozenset({"auth_unavailable", "model_not_found", "model_registry_invalid"})
-"""What somebody has to mend, and what every job meets alike: never a job's own fault, so it costs none its tries."""
+CONFIGURATION_CODES: Final = frozenset(
+    {
+        "auth_unavailable",
+        "model_not_found",
+        "model_registry_invalid",
+        "pi_unavailable",
+        "price_unknown",
+        "provider_unreachable",
+    }
+)
+"""What has to be mended outside, and what every job meets alike: never a job's own fault, so it costs none its tries."""
 _EXPONENT_MAX: Final = 16
 
 
@@ -75,10 +85,18 @@ def _is_excused(result: ProviderResult) -> bool:
 
 
 def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
-    """Return how long a job waits after its `nth` failure of a kind; a provider's own wish counts if it is longer."""
+    """Return how long a job waits after its `nth` failure of a kind; a provider's own wish counts if it is longer.
+
+    Our back-off has its bound; a provider's wish comes bounded, and to ask it sooner would be one of three tries lost.
+    """
     base = RETRY_CONFIG_BASE_MS if kind is Class.CONFIGURATION else RETRY_BASE_MS
     delay: int = base * 2 ** min(_EXPONENT_MAX, max(0, nth - 1))
-    return min(RETRY_MS_MAX, max(delay, retry_after_ms or 0))
+    return max(min(RETRY_MS_MAX, delay), retry_after_ms or 0)
+
+
+def is_stand_in(usage: Usage) -> bool:
+    """Tell whether a usage of zero stands where the provider told none; a zero that is told has a count of thoughts."""
+    return usage.total_tokens == 0 and usage.reasoning is None
 
 
 def failure_code(text: str) -> str:

@@ -21,7 +21,7 @@ from curator.errors import ConfigError, InvalidRecordError, ReviewerSetupError
 from curator.model.digest import Json, MalformedJsonError, parse, pretty
 from curator.model.limits import CURATOR_TOML_BYTES_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.record import Record, Violation
-from curator.model.reviewer_facts import Credential, Rates
+from curator.model.reviewer_facts import Credential, Found, Rates
 from curator.model.settings import CuratorSettings, Mode, ReviewerProfile, ServiceSettings
 from curator.pi.credentials import find_credential
 from curator.pi.models import find_model
@@ -244,10 +244,10 @@ def check_reviewer(layout: Layout, profile: ReviewerProfile, environ: Mapping[st
 def refuse_unspoken(profile: ReviewerProfile, model: Model) -> None:
     """Raise `ReviewerSetupError` unless this release can ask a model, by the question that each review asks first."""
     # Reading a configuration needs no reviewer.
-    from curator.reviewer.profile import resolve  # noqa: PLC0415 - see above
-    from curator.reviewer.providers.completions import API  # noqa: PLC0415 - see above
+    from curator.reviewer.profile import look_up  # noqa: PLC0415 - see above
+    from curator.reviewer.providers.direct import APIS  # noqa: PLC0415 - see above
 
-    resolve(profile, lambda _provider, _model: (model.facts, Credential("")), API)
+    look_up(profile, lambda _provider, _model: Found(model.facts, lambda: Credential("")), APIS)
 
 
 def _check_model(layout: Layout, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:

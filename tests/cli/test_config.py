@@ -73,7 +73,7 @@ def test_the_reviewer_that_stands_is_kept_unless_another_is_named(tmp_path: Path
     assert curator(tmp_path, "config", "init", "--mode", "embedded", "--force").status == 0
 
 
-@pytest.mark.parametrize("api", ["anthropic-messages", "made-up-api"])
+@pytest.mark.parametrize("api", ["google-generative-ai", "made-up-api"])
 def test_an_api_that_this_release_does_not_speak_is_an_error_and_named(tmp_path: Path, agent: Path, api: str) -> None:
     curator(tmp_path, "config", "init", "--reviewer", "local/some-model")
     speak(agent, api)
@@ -84,7 +84,11 @@ def test_an_api_that_this_release_does_not_speak_is_an_error_and_named(tmp_path:
     assert ran.status == 78
     (line,) = [line for line in ran.out.splitlines() if line.startswith("ERROR")]
     assert line.startswith("ERROR    reviewer: ")
-    for word in (api, "this release speaks openai-completions", "--reviewer offline"):
+    for word in (
+        api,
+        "this release speaks anthropic-messages, openai-completions, openai-responses",
+        "--reviewer offline",
+    ):
         assert word in line
     assert_refused(again, 78, api, "openai-completions")
 

@@ -14,6 +14,7 @@ from curator.cli.page import command
 from curator.cli.review import SignalStop
 from curator.model.digest import Json
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, run
+from tests.fakes.provider import Settings, serving
 from tests.workflow.shops import HandClock
 
 WISH = "From now on, always run the linter before committing."
@@ -199,19 +200,18 @@ def test_a_missing_key_is_the_reason_of_every_job_that_is_left(home: Home) -> No
 
 def test_a_failure_is_explained_where_the_retry_points_to(home: Home) -> None:
     job_id = home.enqueue(WISH)
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    local_model(home, port)
+    with serving(Settings(review="http500")) as server:
+        local_model(home, server.server_address[1])
 
-    ran = home.run("review", "--once")
+        ran = home.run("review", "--once")
     shown, told = home.run("jobs", "show", job_id).out, home.run("jobs", "show", job_id, "--json").document
 
     assert f"(provider_error). See `{command()} jobs show {job_id[:15]}`." in ran.out
-    assert "failure:     provider_error: the provider could not be reached\n" in shown
+    assert "failure:     provider_error: the provider answered with status 500\n" in shown
     assert "meaning:     The provider could not be reached, refused the request" in shown
     assert ", settled, provider_error, local, " in shown
     assert "waits for:   its retry at " in shown
-    assert told["failure"] == {"code": "provider_error", "message": "the provider could not be reached"}
+    assert told["failure"] == {"code": "provider_error", "message": "the provider answered with status 500"}
     reason = told["waitsFor"]
     assert isinstance(reason, dict)
     assert (reason["cause"], reason["code"]) == ("retry", "provider_error")

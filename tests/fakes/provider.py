@@ -1,12 +1,12 @@
-"""A chat completions provider on loopback that fails in every way a real one does, on command.
+"""A provider on loopback that fails in every way a real one does, on command.
 
-Serves POST /v1/chat/completions (a stream where one is asked for), GET /v1/models, GET /healthz, and GET and POST
+Serves POST /v1/chat/completions, /v1/responses and /v1/messages (a stream where one is asked for), GET /v1/models, GET /healthz, and GET and POST
 /_control to read and change its settings while it runs. What comes in is told apart by its first message: `review` if
 that says "curator", `skill` if it speaks of skills, else `foreground`. Each kind has a mode, or a comma list of modes
 that is used up one a request while the last one stays. Every request is one JSON line in the log.
 
-Modes: ok noop fenced invalidop toolong malformed empty huge toolcall length nousage nodone badsse badjson truncated stall
-slow hang reset reset_mid, and http429 with any other status in its place. An unknown one answers as ok does.
+Modes: ok noop fenced invalidop toolong malformed empty huge toolcall length refusal thought nousage nodone badsse badjson truncated stall
+slow hang reset reset_mid gzip, and http429 with any other status in its place. An unknown one answers as ok does.
 
     python -m tests.fakes.provider --port-file port --log requests.jsonl --review-mode http429,ok
 """
@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
+
+from tests.fakes.dialects import Dialect, Told, dialect_of, encoded, prompt_of, system_of
 
 if TYPE_CHECKING:
     from curator.model.digest import Json
@@ -187,11 +189,14 @@ class Connection(BaseHTTPRequestHandler):
                 self._json(exchange["status"], exchange["body"], exchange["headers"])
         elif mode.startswith("http"):
             error: Json = {"message": f"made-up failure {mode[4:]}", "type": "server_error", "code": mode[4:]}
-            wait = {"retry-after": settings.retry_after} if mode in ("http429", "http503") else {}
+            wait = {"retry-after": settings.retry_after} if mode in ("http429", "http503", "http529") else {}
             self._json(int(mode[4:]), {"error": error}, wait | ({"location": "/v1/other"} if mode[4] == "3" else {}))
         elif mode in ("reset", "hang"):
             self.state.is_over.wait(settings.hang_s if mode == "hang" else 0)
             self._reset()
+        elif mode == "gzip":
+            # Not asked for, and not true either.
+            self._send(200, b"{}", {"content-type": "application/json", "content-encoding": "gzip"})
         elif mode == "badjson":
             self._send(200, b"<html>502 bad gateway</html>", {"content-type": "text/html"})
         else:
@@ -199,16 +204,12 @@ class Connection(BaseHTTPRequestHandler):
 
     def _answer(self, number: int, kind: str, mode: str, body: dict[str, Json]) -> None:
         text, calls = self._say(number, kind, mode, body)
-        base: dict[str, Json] = {"id": f"chatcmpl-fake-{number}", "created": 0, "model": body.get("model")}
-        finish = "length" if mode == "length" else "tool_calls" if calls else "stop"
-        size = len(json.dumps(body.get("messages"))) // 4
-        usage: Json = {"prompt_tokens": size, "completion_tokens": max(1, len(text) // 4)}
+        told = Told(number, body.get("model"), text, calls, mode, len(prompt_of(body)) // 4)
+        dialect = dialect_of(self.path.split("?")[0])
         if body.get("stream"):
-            self._stream(mode, base, text, calls, finish, None if mode == "nousage" else usage)
-            return
-        message: dict[str, Json] = {"role": "assistant", "content": text} | ({"tool_calls": calls} if calls else {})
-        choice: Json = {"index": 0, "message": message, "finish_reason": finish}
-        self._json(200, base | {"choices": [choice]} | ({} if mode == "nousage" else {"usage": usage}))
+            self._stream(dialect, told)
+        else:
+            self._json(200, dialect.whole(told))
 
     def _say(self, number: int, kind: str, mode: str, body: dict[str, Json]) -> tuple[str, list[Json]]:
         settings = self.state.settings
@@ -219,12 +220,13 @@ class Connection(BaseHTTPRequestHandler):
             "malformed": "I am sorry, here is no JSON { operations: oops",
             "huge": "x" * settings.huge_bytes if mode == "huge" else "",
             "empty": "",
+            "thought": f"<think>First of all {settings.proposal}",
             "noop": '{"operations":[]}',
             "invalidop": json.dumps({"operations": [add | {"action": "explode"}]}),
             "toolong": json.dumps({"operations": [add]}),
             "fenced": f"Here you go:\n```json\n{settings.proposal}\n```\nDone.",
         }
-        if mode in ("malformed", "huge", "empty") or (kind == "review" and mode in said):
+        if mode in ("malformed", "huge", "empty", "thought") or (kind == "review" and mode in said):
             return said[mode], []
         if kind == "review":
             return settings.proposal.replace("{n}", str(number)), []
@@ -236,19 +238,17 @@ class Connection(BaseHTTPRequestHandler):
             return "Let me check.", [_call(number, name, arguments or "{}")]
         return settings.foreground_text, []
 
-    def _stream(self, mode: str, base: dict[str, Json], text: str, calls: list[Json], finish: str, usage: Json) -> None:
+    def _stream(self, dialect: Dialect, told: Told) -> None:
+        mode = told.mode
         self.close_connection = True
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
-
-        def frame(delta: dict[str, Json], ending: str | None = None) -> None:
-            self._frame(base | {"choices": [{"index": 0, "delta": delta, "finish_reason": ending}]})
-
-        frame({"role": "assistant", "content": ""})
+        for frame in dialect.opening(told):
+            self._write(encoded(frame))
         size = 65_536 if mode == "huge" else max(1, self.state.settings.chunk)
-        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        pieces = [told.text[at : at + size] for at in range(0, len(told.text), size)]
         for index, piece in enumerate(pieces):
             if mode == "truncated" and index >= max(1, len(pieces) // 2):
                 return
@@ -258,20 +258,15 @@ class Connection(BaseHTTPRequestHandler):
                 return
             if mode == "slow":
                 self.state.is_over.wait(self.state.settings.slow_s)
-            if mode == "badsse" and index == 0:
-                self.wfile.write(b'data: {"choices":[{"delta":{"content": \n\n')
-            else:
-                frame({"content": piece})
-        if calls:
-            frame({"tool_calls": calls})
-        frame({}, finish)
-        if usage:
-            self._frame(base | {"choices": [], "usage": usage})
+            is_broken = mode == "badsse" and index == 0
+            self._write(dialect.broken if is_broken else encoded(dialect.piece(told, piece)))
+        for frame in dialect.closing(told):
+            self._write(encoded(frame))
         if mode != "nodone":
-            self.wfile.write(b"data: [DONE]\n\n")
+            self._write(dialect.ending)
 
-    def _frame(self, value: Json) -> None:
-        self.wfile.write(b"data: " + json.dumps(value).encode() + b"\n\n")
+    def _write(self, raw: bytes) -> None:
+        self.wfile.write(raw)
         self.wfile.flush()
 
     def _json(self, status: int, value: Json, headers: dict[str, str] | None = None) -> None:
@@ -296,8 +291,7 @@ class Connection(BaseHTTPRequestHandler):
 
 def classify(body: dict[str, Json]) -> str:
     """Return what kind of request this is."""
-    messages = cast("list[dict[str, Json]]", body.get("messages") or [])
-    system = " ".join(str(each.get("content")) for each in messages if each.get("role") in ("system", "developer"))
+    system = system_of(body)
     if not body.get("tools"):
         if re.search(r"\bcurator\b", system, re.IGNORECASE):
             return "review"

@@ -248,10 +248,13 @@ def test_a_result_that_comes_after_all_corrects_an_unknown(tmp_path: Path) -> No
     assert spent == Exposure(actual=Amount(1, 160, 3_100_000))
 
 
-def test_a_result_without_a_word_on_usage_settles_at_the_hold(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("thoughts", "charged"), [(None, Amount(1, 400, 50_000_000)), (0, Amount(1))])
+def test_a_result_without_a_word_on_usage_settles_at_the_hold_and_a_told_zero_at_zero(
+    tmp_path: Path, thoughts: int | None, charged: Amount
+) -> None:
     scene = take("c", tmp_path)
     adopt_all(scene.shop)
-    scene.shop.stores.decisions.record_result(silent(checkpoint_of(tmp_path, scene)))
+    scene.shop.stores.decisions.record_result(silent(checkpoint_of(tmp_path, scene), thoughts))
     for path in scene.shop.layout.running.iterdir():
         path.unlink()
 
@@ -259,24 +262,30 @@ def test_a_result_without_a_word_on_usage_settles_at_the_hold(tmp_path: Path) ->
 
     (seen,) = scene.shop.stores.attempts.of_day(DAY)
     assert isinstance(seen.latest, Settled)
-    assert seen.latest.is_estimated
-    assert seen.exposure.actual == Amount(1, 400, 50_000_000)
+    assert seen.latest.is_estimated == (thoughts is None)
+    assert seen.exposure.actual == charged
     assert on_disk(scene) == ["settled"]
 
 
-def test_a_late_result_without_a_word_on_usage_corrects_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("thoughts", "corrected"), [(None, 0), (0, 1)])
+def test_a_late_result_without_a_word_on_usage_corrects_nothing_and_a_told_zero_does(
+    tmp_path: Path, thoughts: int | None, corrected: int
+) -> None:
     scene = take_without_owner("c", tmp_path)
     adopt_all(scene.shop)
-    scene.shop.stores.decisions.record_result(silent(checkpoint_of(tmp_path, scene)))
+    scene.shop.stores.decisions.record_result(silent(checkpoint_of(tmp_path, scene), thoughts))
 
-    assert close_orphans(scene.shop).corrected == 0
+    assert close_orphans(scene.shop).corrected == corrected
 
 
-def silent(result: ProviderResult) -> ProviderResult:
+def silent(result: ProviderResult, thoughts: int | None = None) -> ProviderResult:
+    """Return a result whose usage is zero; with a count of thoughts that zero is told, and stands in for nothing."""
     value = json.loads(canonical(result.encode()))
     usage = value["outcome"]["provenance"]["usage"]
     usage |= dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), 0)
     usage["cost"] = dict.fromkeys(usage["cost"], 0)
+    usage.pop("reasoning", None)
+    usage |= {} if thoughts is None else {"reasoning": thoughts}
     return ProviderResult.decode(value)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from curator.errors import ReviewerSetupError
-from curator.model.ports import Answer
+from curator.model.ports import Answer, Prepared, Unready
 from curator.model.settings import ReviewerProfile
 from curator.workflow.reviewers import reviewer_for
 from tests.briefs import Flag, HandClock, brief
@@ -23,7 +23,9 @@ def test_the_model_of_real_pis_files_is_asked(tmp_path: Path) -> None:
         registry = agent_dir / "models.json"
         registry.write_text(registry.read_text().replace("http://127.0.0.1:35635/v1", server.url))
         reviewer = reviewer_for(PROFILE, agent_dir, HandClock(), {})
-        answer = reviewer.ask(reviewer.prepare(brief(SAID)), Flag())
+        ready = reviewer.prepare(brief(SAID)).make_ready(Flag())
+        assert isinstance(ready, Prepared)
+        answer = reviewer.ask(ready, Flag())
     assert isinstance(answer, Answer)
     assert answer.text == PROPOSAL
 
@@ -36,12 +38,14 @@ def test_mending_the_files_helps_at_the_next_call(tmp_path: Path) -> None:
 
     block = {"baseUrl": "http://127.0.0.1:1/v1", "api": "openai-completions", "models": [{"id": "fake-1"}]}
     (tmp_path / "models.json").write_text(json.dumps({"providers": {"fake": block}}))
-    with pytest.raises(ReviewerSetupError) as caught:
-        reviewer.prepare(brief(SAID))
-    assert caught.value.setup_code == "auth_unavailable"
+    unready = reviewer.prepare(brief(SAID)).make_ready(Flag())
+    assert isinstance(unready, Unready)
+    assert unready.code == "auth_unavailable"
 
     (tmp_path / "auth.json").write_text('{"fake": {"type": "api_key", "key": "k"}}')
-    assert reviewer.prepare(brief(SAID)).provider == "fake"
+    unready = reviewer.prepare(brief(SAID)).make_ready(Flag())
+    assert isinstance(unready, Unready)
+    assert unready.code == "provider_unreachable"
 
 
 def test_the_embedded_rules_need_no_file_of_pi(tmp_path: Path) -> None:

@@ -26,6 +26,15 @@ MEANINGS: Final[dict[str, Meaning]] = {
     ),
     "model_not_found": Meaning("The model is not in models.json, or the provider does not have it", _CHECK),
     "model_registry_invalid": Meaning("models.json, or the address in it, cannot be used for this model", _CHECK),
+    "pi_unavailable": Meaning("Pi could not be started, and the model is to be asked through it", _CHECK),
+    "price_unknown": Meaning(
+        "Nobody tells the price of the model, so its cost cannot be limited",
+        "Give it its cost in models.json, or set allow_unknown_price in curator.toml",
+    ),
+    "provider_unreachable": Meaning(
+        "The provider cannot be reached, and nothing was sent",
+        "It is tried again by itself; see that the network and the server are up, then `curator jobs retry --all`",
+    ),
     "config": Meaning("The configuration does not let this job be reviewed", _CHECK),
     "incompatible_policy": Meaning(
         "The job allows more memory than this release may keep", "Upgrade curator, or cancel the job"

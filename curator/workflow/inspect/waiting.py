@@ -14,6 +14,7 @@ from curator.durable.lock import is_alive
 from curator.durable.records import read_record
 from curator.durable.volume import Volume
 from curator.errors import ConfigError, CuratorError, InvalidRecordError, ReviewerSetupError
+from curator.model.attempt import AttemptState
 from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX, WORKER_BYTES_MAX
@@ -179,7 +180,8 @@ class _Look:
     def _last_attempt(self, job: Job, claim: int) -> tuple[bool, str | None]:
         """Tell whether the last claim asked the reviewer, and with which code that failed, if a file says it."""
         attempts = self._attempts.of_job(job.id, _FIRST_DAY)
-        mine = [seen.id for seen in attempts if seen.latest.claim_attempt == claim]
+        sent = [seen for seen in attempts if seen.state is not AttemptState.CANCELLED]
+        mine = [seen.id for seen in sent if seen.latest.claim_attempt == claim]
         try:
             failed = [each for each in self._decisions.results(job.id) if isinstance(each.outcome, Failed)]
         except InvalidRecordError:

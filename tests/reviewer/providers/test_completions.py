@@ -1,13 +1,11 @@
 """The official client against a provider that fails in every way, over real HTTP on loopback."""
 
-import contextlib
 import dataclasses
 import json
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,67 +13,14 @@ import pytest
 
 from curator.model.digest import Json
 from curator.model.outcome import nanousd
-from curator.model.ports import Answer, CallFailure, Class
-from curator.model.reviewer_facts import Credential, ModelFacts, Rates
-from curator.model.settings import Effort, ReviewerProfile
+from curator.model.ports import Answer, Class
+from curator.model.reviewer_facts import Credential
 from curator.reviewer.parse import Refusal, parse_answer
-from curator.reviewer.providers.completions import API, Call, CompletionsReviewer, Patience
+from curator.reviewer.providers.direct import Call, Patience
+from curator.workflow.retry import is_stand_in
 from tests.briefs import Flag, HandClock, brief
-from tests.fakes.provider import PROPOSAL, Settings, serving
-
-KEY = "key-never-shown"
-SHORT = Patience(total_ms=20_000, connect_ms=5_000, read_ms=10_000)
-
-
-def facts_at(url: str) -> ModelFacts:
-    rates = Rates(1_000_000_000, 2_000_000_000)
-    return ModelFacts("fake", "fake-1", API, url, 64_000, 4_096, rates, efforts={"low": "low", "medium": "medium"})
-
-
-@dataclasses.dataclass
-class Bench:
-    """A reviewer before a server, and the log of what the server got."""
-
-    url: str
-    log: Path
-    facts: ModelFacts
-    credential: Credential = dataclasses.field(default_factory=lambda: Credential(KEY))
-    effort: Effort = "off"
-    clock: HandClock = dataclasses.field(default_factory=HandClock)
-    patience: Patience = SHORT
-
-    def reviewer(self) -> CompletionsReviewer:
-        profile = ReviewerProfile(provider="fake", model="fake-1", reasoning_effort=self.effort)
-        return CompletionsReviewer(profile, lambda *_: (self.facts, self.credential), self.clock, self.patience)
-
-    def ask(self, stop: Flag | None = None) -> Answer | CallFailure:
-        reviewer = self.reviewer()
-        return reviewer.ask(reviewer.prepare(brief("USER: Remember the tests.")), stop or Flag())
-
-    def requests(self) -> list[dict[str, Json]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
-
-    def body(self) -> dict[str, Json]:
-        (request,) = self.requests()
-        body = request["body"]
-        assert isinstance(body, dict)
-        return body
-
-
-@contextlib.contextmanager
-def bench(tmp_path: Path, mode: str = "ok", **settings: Json) -> Iterator[Bench]:
-    made = Settings(review=mode)
-    for name, value in settings.items():
-        setattr(made, name, value)
-    log = tmp_path / "requests.jsonl"
-    with serving(made, log) as server:
-        yield Bench(server.url, log, facts_at(server.url))
-
-
-def failed(ending: Answer | CallFailure) -> CallFailure:
-    assert isinstance(ending, CallFailure)
-    return ending
-
+from tests.fakes.provider import PROPOSAL
+from tests.reviewer.providers.benches import API, KEY, Bench, bench, facts_at, failed
 
 # --- what is sent ------------------------------------------------------------------------------------------------------
 
@@ -98,7 +43,7 @@ def test_the_request_is_the_one_whose_digest_was_recorded(tmp_path: Path) -> Non
     with bench(tmp_path) as at:
         reviewer = at.reviewer()
         prepared = reviewer.prepare(brief("USER: Remember the tests."))
-        reviewer.ask(prepared, Flag())
+        reviewer.ask(dataclasses.replace(prepared, credential=at.credential), Flag())
         (request,) = at.requests()
         body = at.body()
     assert request["kind"] == "review"
@@ -237,9 +182,9 @@ def test_a_connection_that_was_never_opened_cost_nothing(tmp_path: Path) -> None
         taken.bind(("127.0.0.1", 0))  # bound but not listening: refused at once
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         failure = failed(Bench(url, tmp_path / "log", facts_at(url)).ask())
-    assert (failure.code, failure.kind) == ("provider_error", Class.RETRY)
+    assert (failure.code, failure.kind) == ("provider_unreachable", Class.CONFIGURATION)
     assert failure.provenance is not None
-    assert failure.provenance.usage.total_tokens == 0
+    assert not is_stand_in(failure.provenance.usage)
 
 
 @pytest.mark.parametrize("mode", ["hang", "stall"])
@@ -402,8 +347,8 @@ def test_several_calls_at_once_do_not_disturb_each_other(tmp_path: Path) -> None
 
 def test_the_client_is_not_loaded_before_the_first_call() -> None:
     code = (
-        "import sys, curator.reviewer.providers.completions, curator.workflow.reviewers\n"
-        "heavy = {'openai', 'httpx2', 'pydantic', 'asyncio'} & set(sys.modules)\n"
+        "import sys, curator.reviewer.providers.direct, curator.workflow.reviewers\n"
+        "heavy = {'openai', 'anthropic', 'genai_prices', 'httpx2', 'pydantic', 'asyncio'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

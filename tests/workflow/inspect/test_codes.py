@@ -20,6 +20,7 @@ PLACES: Final = {
     "Ended": 0,
     "ReviewerSetupError": 0,
     "Refusal": 0,
+    "Row": 0,
     "close_failed": 1,
     "Retrying": 2,
 }
