@@ -262,8 +262,7 @@ def test_a_result_without_a_word_on_usage_settles_at_the_hold_and_a_told_zero_at
 
     (seen,) = scene.shop.stores.attempts.of_day(DAY)
     assert isinstance(seen.latest, Settled)
-    assert seen.latest.is_estimated == (thoughts is None)
-    assert seen.exposure.actual == charged
+    assert (seen.latest.is_estimated, seen.exposure.actual) == (thoughts is None, charged)
     assert on_disk(scene) == ["settled"]
 
 
@@ -279,12 +278,10 @@ def test_a_late_result_without_a_word_on_usage_corrects_nothing_and_a_told_zero_
 
 
 def silent(result: ProviderResult, thoughts: int | None = None) -> ProviderResult:
-    """Return a result whose usage is zero; with a count of thoughts that zero is told, and stands in for nothing."""
     value = json.loads(canonical(result.encode()))
     usage = value["outcome"]["provenance"]["usage"]
     usage |= dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), 0)
     usage["cost"] = dict.fromkeys(usage["cost"], 0)
-    usage.pop("reasoning", None)
     usage |= {} if thoughts is None else {"reasoning": thoughts}
     return ProviderResult.decode(value)
 
