@@ -1,7 +1,7 @@
 # Every target sets up what it needs by itself, in .venv. ARGS goes to the command: make test ARGS="-k crash -x"
 # PYTHON names the interpreter to build on: make PYTHON=python3.12 test
 
-.PHONY: help demo test faults check fmt format lint types imports bench build clean setup-run setup-test
+.PHONY: help demo test faults check fmt format lint types imports bench soak build clean setup-run setup-test
 
 ARGS =
 PY = .venv/bin/python
@@ -42,8 +42,14 @@ imports: setup-test ## the direction of imports
 	@echo "check: imports"
 	@.venv/bin/lint-imports --no-logo
 
-bench: setup-run ## measure the start of `curator review --once` beside bare Python
-	@$(PY) bench/startup.py $(ARGS)
+bench: setup-run ## measure every claim of bench/README.md, in small
+	@failed=0; $(PY) bench/startup.py || failed=1; \
+	for script in drain flat latency wakeup start idle soak; do \
+		echo; $(PY) -m bench.$$script --quick $(ARGS) || failed=1; \
+	done; exit $$failed
+
+soak: setup-run ## twenty minutes of jobs, kills, edits and failures
+	@$(PY) -m bench.soak $(ARGS)
 
 build: setup-test ## build wheel and sdist into dist/
 	@rm -rf dist
