@@ -11,9 +11,9 @@ import re
 import selectors
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn, TypeAlias
 
 from curator.durable.read import read_bounded
 from curator.errors import InvalidRecordError, ReviewerSetupError, StorageError
@@ -25,6 +25,7 @@ COMMAND_S_MAX: Final = 10
 """As long as Pi itself waits for a password store."""
 _OUTPUT_BYTES_MAX: Final = 65_536
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _SENDABLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -55,6 +56,35 @@ def find_credential(
     return Credential(key, headers)
 
 
+KeyKind: TypeAlias = Literal["key", "login"]
+
+
+def key_kind(agent_dir: Path, provider: str, api_key_source: str | None) -> KeyKind | None:
+    """Return whether a key or a login stands there for a provider; nothing is resolved. Raises as `find_credential`."""
+    entry = _entry(agent_dir / "auth.json", provider)
+    if entry is None:
+        return None if api_key_source is None else "key"
+    return "login" if entry.get("type") == "oauth" else "key"
+
+
+def variables_of(agent_dir: Path, provider: str, sources: Iterable[str]) -> frozenset[str]:
+    """Return the variables that auth.json, and the given values of models.json, name for a provider."""
+    entry = _entry(agent_dir / "auth.json", provider) or {}
+    texts = [*sources, *(value for value in entry.values() if isinstance(value, str))]
+    return frozenset(match.group(1) or match.group(2) for text in texts for match in _VARIABLE.finditer(text))
+
+
+def check_key(agent_dir: Path, provider: str, source: str | None, environ: Mapping[str, str]) -> None:
+    """Raise `ReviewerSetupError` where a key names a variable that is not set; commands and logins are left to Pi."""
+    entry = _entry(agent_dir / "auth.json", provider)
+    if entry is not None and entry.get("type") == "oauth":
+        return
+    key = entry.get("key") if entry is not None else source
+    if isinstance(key, str) and not key.startswith("!"):
+        place = "models.json" if entry is None else "auth.json"
+        _Resolver(environ, 0).resolve(key, f"the key of provider {provider} in {place}")
+
+
 def _unavailable(fact: str, remedy: str) -> NoReturn:
     raise ReviewerSetupError("auth_unavailable", fact, remedy=f"{remedy}; jobs wait until then") from None
 
@@ -65,8 +95,8 @@ def _is_header_name(name: str, provider: str) -> bool:
     return True
 
 
-def _read_auth(path: Path, provider: str) -> str | None:
-    """Return where the key of a provider comes from by auth.json, or None if that file does not know it."""
+def _entry(path: Path, provider: str) -> dict[str, Json] | None:
+    """Return what auth.json has for a provider, or None if it does not know it."""
     try:
         raw = read_bounded(path, PI_FILE_BYTES_MAX, follow=True)
         value: Json = parse(raw.removeprefix(b"\xef\xbb\xbf")) if raw is not None else {}
@@ -76,14 +106,20 @@ def _read_auth(path: Path, provider: str) -> str | None:
     except StorageError as error:
         _unavailable(error.fact, "Give curator's account the right to read the file")
     entry = value.get(provider) if isinstance(value, dict) else None
+    if entry is not None and not isinstance(entry, dict):
+        _unavailable(f"{path}: what stands for provider {provider} is not an object", "Log in again with /login in Pi")
+    return entry
+
+
+def _read_auth(path: Path, provider: str) -> str | None:
+    """Return where the key of a provider comes from by auth.json, or None if that file does not know it."""
+    entry = _entry(path, provider)
     if entry is None:
         return None
-    if not isinstance(entry, dict):
-        _unavailable(f"{path}: what stands for provider {provider} is not an object", "Log in again with /login in Pi")
     if entry.get("type") == "oauth":
         _unavailable(
-            f"{path}: provider {provider} is a login by OAuth, which this release cannot use",
-            "Give service.json a provider with an API key; logins will come through Pi itself in a later release",
+            f"{path}: provider {provider} is a login by OAuth, which only Pi itself can use",
+            'Set via = "pi" or "auto" in curator.toml, with Pi installed, or give the provider an API key',
         )
     key = entry.get("key")
     if entry.get("type") != "api_key" or not isinstance(key, str) or not key:

@@ -70,6 +70,14 @@ def find_model(agent_dir: Path, provider: str, model: str) -> Model:
     return _read_model(provider, model, block, found[-1])
 
 
+def sources_of(agent_dir: Path, provider: str) -> tuple[str, ...]:
+    """Return where models.json says that a provider's key and headers come from, whether it has models of it or not."""
+    providers = _read_providers(agent_dir / "models.json") or {}
+    block = _Block(agent_dir / "models.json", f"providers.{provider}", providers.get(provider) or {})
+    key = block.text("apiKey")
+    return (*(() if key is None else (key,)), *block.texts("headers").values())
+
+
 def _not_found(path: Path, provider: str, model: str) -> NoReturn:
     raise ReviewerSetupError("model_not_found", f"{path}: has no model {model} of provider {provider}", remedy=_ADD)
 

@@ -13,11 +13,14 @@ def output_tokens(facts: ModelFacts) -> int:
     return min(OUTPUT_TOKENS_MAX, facts.output_tokens_max)
 
 
-def estimate_hold(facts: ModelFacts, system_prompt: str, user_prompt: str) -> Hold:
-    """Return an upper estimate: a token has at least a byte, and each may cost the dearest rate of any tier."""
+def estimate_hold(facts: ModelFacts, system_prompt: str, user_prompt: str, answer_tokens: int | None = None) -> Hold:
+    """Return an upper estimate: a token has at least a byte, and each may cost the dearest rate of any tier.
+
+    `answer_tokens` is what may be answered, where that is not what a review needs.
+    """
     size = len(f"{system_prompt}\n{user_prompt}".encode("utf-8", "surrogatepass"))
     input_tokens = min(facts.context_tokens, size + HOLD_OVERHEAD_TOKENS)
-    answer_tokens = output_tokens(facts)
+    answer_tokens = answer_tokens or output_tokens(facts)
     every = (facts.rates, *(tier.rates for tier in facts.tiers))
     input_rate = sum(max(kind) for kind in zip(*((r.input, r.cache_read, r.cache_write) for r in every), strict=True))
     cost = input_tokens * input_rate + answer_tokens * max(rates.output for rates in every)

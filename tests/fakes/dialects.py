@@ -127,7 +127,8 @@ class Responses:
     def whole(self, told: Told) -> Frame:
         is_cut = told.mode == "length"
         kind, word = ("refusal", "refusal") if told.mode == "refusal" else ("output_text", "text")
-        message: Json = {"type": "message", "content": [{"type": kind, word: told.text}]}
+        parts: Json = [{"type": kind, word: told.text}]
+        message: Json = {"type": "message", "id": "item_1", "role": "assistant", "content": parts}
         call: Json = {"type": "function_call", "name": "bash"}
         output: list[Json] = [message, *([call] * len(told.calls))]
         more: Frame = {"status": "incomplete" if is_cut else "completed", "output": output}
@@ -139,13 +140,21 @@ class Responses:
 
     def opening(self, told: Told) -> Iterator[Frame]:
         yield {"type": "response.created", "response": self._response(told)}
+        item: Json = {"type": "message", "id": "item_1", "role": "assistant", "content": []}
+        yield {"type": "response.output_item.added", "output_index": 0, "item": item}
+        part: Json = {"type": "output_text", "text": "", "annotations": []}
+        yield {"type": "response.content_part.added", "output_index": 0, "item_id": "item_1", "part": part}
 
     def piece(self, _told: Told, text: str) -> Frame:
-        return {"type": "response.output_text.delta", "delta": text}
+        return {"type": "response.output_text.delta", "output_index": 0, "item_id": "item_1", "delta": text}
 
     def closing(self, told: Told) -> Iterator[Frame]:
+        whole = self.whole(told)
+        output = whole["output"]
+        assert isinstance(output, list)
+        yield {"type": "response.output_item.done", "output_index": 0, "item": output[0]}
         kind = "response.incomplete" if told.mode == "length" else "response.completed"
-        yield {"type": kind, "response": self.whole(told)}
+        yield {"type": kind, "response": whole}
 
     def _response(self, told: Told) -> Frame:
         return {"id": f"resp_fake_{told.number}", "object": "response", "model": told.model, "output": []}

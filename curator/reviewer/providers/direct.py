@@ -120,11 +120,16 @@ class DirectReviewer:
 
     def ask(self, prepared: Prepared, stop: Stop) -> Answer | CallFailure:
         """Send the one request and wait for its end. `prepared` comes from this class's `prepare`, made ready."""
-        from curator.reviewer.providers.wire import converse
-
         assert isinstance(prepared, Call)
-        door, heard = _open(prepared.api)
-        return converse(prepared, door, heard, self._clock, self._patience, stop)
+        return send(prepared, stop)
+
+
+def send(call: Call, stop: Stop) -> Answer | CallFailure:
+    """Send a prepared call, made ready. Every expected failure is returned."""
+    from curator.reviewer.providers.wire import converse
+
+    door, heard = _open(call.api)
+    return converse(call, door, heard, call.clock, call.patience, stop)
 
 
 def _open(api: str) -> tuple[Door, Heard]:
