@@ -119,7 +119,7 @@ def _read_auth(path: Path, provider: str) -> str | None:
     if entry.get("type") == "oauth":
         _unavailable(
             f"{path}: provider {provider} is a login by OAuth, which only Pi itself can use",
-            'Set via = "pi" or "auto" in curator.toml, with Pi installed, or give the provider an API key',
+            'Install Pi and let it be asked through Pi (via = "auto" or "pi" in curator.toml), or give it an API key',
         )
     key = entry.get("key")
     if entry.get("type") != "api_key" or not isinstance(key, str) or not key:

@@ -13,15 +13,17 @@ import dataclasses
 import os
 import re
 import stat
+import threading
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
+from curator.durable.clock import SystemClock
 from curator.durable.publish import ensure_directory, publish, replace
 from curator.durable.read import read_bounded
 from curator.errors import ConfigError, InvalidRecordError, ReviewerSetupError
 from curator.model.digest import Json, MalformedJsonError, parse, pretty
 from curator.model.limits import CURATOR_TOML_BYTES_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.record import Record, Violation
-from curator.model.reviewer_facts import Credential, Found, Rates
+from curator.model.reviewer_facts import Credential, Found
 from curator.model.settings import CuratorSettings, Mode, ReviewerProfile, ServiceSettings
 from curator.pi.credentials import find_credential
 from curator.pi.models import find_model
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
+    from curator.model.reviewer_facts import ModelFacts
     from curator.pi.models import Model
+    from curator.reviewer.providers.pi import PiReviewer
 
 R = TypeVar("R", bound=Record)
 Level: TypeAlias = Literal["ok", "warning", "error"]
@@ -251,29 +255,101 @@ def refuse_unspoken(profile: ReviewerProfile, model: Model) -> None:
 
 
 def _check_model(layout: Layout, profile: ReviewerProfile, environ: Mapping[str, str]) -> Iterator[Finding]:
-    agent, is_configured = layout.agent, layout.service_json.exists()
-    # Another reviewer is chosen where one is named, and that is a file only once it stands.
-    another = _ANOTHER if is_configured else "Choose another with --reviewer"
-    offline = f"use {'`curator config init --reviewer offline --force`' if is_configured else '--reviewer offline'}"
+    # Reading a configuration needs no reviewer, and the reviewers read the configuration.
+    from curator.reviewer.providers.pi import PiReviewer  # noqa: PLC0415 - see above
+    from curator.workflow.reviewers import route  # noqa: PLC0415 - see above
+
+    settings = _curator_or_default(layout)
+    remedies = _Remedies.of(layout)
     try:
-        model = find_model(agent, profile.provider, profile.model)
+        reviewer = route(profile, settings, layout.agent, SystemClock(), environ)
+        if isinstance(reviewer, PiReviewer):
+            yield from _check_through_pi(reviewer, profile, settings)
+            return
+        model = find_model(layout.agent, profile.provider, profile.model)
     except ReviewerSetupError as error:
-        mend = "Add it there" if error.setup_code == "model_not_found" else "Mend the file"
-        yield Finding("error", "reviewer", error.fact, f"{mend}, or {offline}")
+        yield _setup_finding(error, remedies)
         return
+    yield from _check_direct(layout, profile, model, environ, settings)
+
+
+def _check_through_pi(reviewer: PiReviewer, profile: ReviewerProfile, settings: CuratorSettings) -> Iterator[Finding]:
+    try:
+        facts, _ = reviewer.find_facts(threading.Event())
+    except ReviewerSetupError as error:
+        subject = "key" if error.setup_code == "auth_unavailable" else "reviewer"
+        yield Finding("error", subject, error.fact, error.remedy)
+        return
+    yield Finding("ok", "reviewer", f"{profile.provider}/{profile.model}, through Pi, api {facts.api}")
+    yield Finding("ok", "key", f"Pi has one, or a login, for provider {profile.provider}")
+    yield _price(facts, settings)
+
+
+def _check_direct(
+    layout: Layout,
+    profile: ReviewerProfile,
+    model: Model,
+    environ: Mapping[str, str],
+    settings: CuratorSettings,
+) -> Iterator[Finding]:
+    from curator.reviewer.providers.prices import priced  # noqa: PLC0415 - reading a configuration needs no reviewer
+
+    remedies = _Remedies.of(layout)
     try:
         refuse_unspoken(profile, model)
     except ReviewerSetupError as error:
-        yield Finding("error", "reviewer", error.fact, f"{another}, or {offline}")
+        yield Finding("error", "reviewer", error.fact, f"{remedies.another}, or {remedies.offline}")
         return
     yield Finding("ok", "reviewer", f"{profile.provider}/{profile.model}, api {model.facts.api}")
     try:
-        find_credential(agent, model, environ)
+        find_credential(layout.agent, model, environ)
         yield Finding("ok", "key", f"there is one for provider {profile.provider}")
     except ReviewerSetupError as error:
         yield Finding("error", "key", error.fact, error.remedy)
-    if model.facts.rates == Rates() and not model.facts.tiers:
-        fact = f"models.json has no price for {profile.provider}/{profile.model}, so only calls and tokens are limited"
-        yield Finding("warning", "price", fact, "Give the model its cost in models.json")
-    else:
-        yield Finding("ok", "price", "known, from models.json")
+    yield _price(priced(model.facts, SystemClock().now()), settings)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Remedies:
+    """Another reviewer is chosen where one is named, and that is a file only once it stands."""
+
+    another: str
+    offline: str
+
+    @classmethod
+    def of(cls, layout: Layout) -> _Remedies:
+        if layout.service_json.exists():
+            return cls(_ANOTHER, "use `curator config init --reviewer offline --force`")
+        return cls("Choose another with --reviewer", "use --reviewer offline")
+
+
+def _setup_finding(error: ReviewerSetupError, remedies: _Remedies) -> Finding:
+    if error.setup_code == "auth_unavailable":
+        return Finding("error", "key", error.fact, error.remedy)
+    ours = {"model_not_found": "Add it there", "model_registry_invalid": "Mend the file"}
+    mend = ours.get(error.setup_code, error.remedy)
+    return Finding("error", "reviewer", error.fact, f"{mend}, or {remedies.offline}")
+
+
+def _price(facts: ModelFacts, settings: CuratorSettings) -> Finding:
+    name = f"{facts.provider}/{facts.model}"
+    match facts.price:
+        case "unknown" if settings.allow_unknown_price:
+            fact = f"nobody tells the price of {name}, so only calls and tokens are limited"
+            return Finding("warning", "price", fact, "Give the model its cost in models.json")
+        case "unknown":
+            fact = f"nobody tells the price of {name}, so it is not asked"
+            remedy = "Give the model its cost in models.json, or set allow_unknown_price = true in curator.toml"
+            return Finding("error", "price", fact, remedy)
+        case "this machine":
+            fact = f"models.json has no price for {name}, on this machine: only calls and tokens are limited"
+            return Finding("warning", "price", fact, "Give the model its cost in models.json, if it has one")
+        case source:
+            return Finding("ok", "price", f"known, from {source}")
+
+
+def _curator_or_default(layout: Layout) -> CuratorSettings:
+    try:
+        return read_curator(layout)
+    except ConfigError:
+        return CuratorSettings()

@@ -53,8 +53,10 @@ class Ran:
 
 def environ_of(home: Path, **more: str) -> dict[str, str]:
     """Return an environment whose home is `home`: nothing of the machine's own Pi is in reach."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
-    return {**kept, "HOME": str(home), "TZ": "UTC", **more}
+    kept = {name: os.environ[name] for name in ("LANG", "PYTHONPATH") if name in os.environ}
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    path = os.pathsep.join(each for each in folders if not Path(each, "pi").exists())
+    return {**kept, "PATH": path, "HOME": str(home), "TZ": "UTC", **more}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

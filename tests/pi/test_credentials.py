@@ -9,7 +9,7 @@ import pytest
 from curator.errors import ReviewerSetupError
 from curator.model.digest import Json
 from curator.model.reviewer_facts import Credential, ModelFacts
-from curator.pi.credentials import find_credential
+from curator.pi.credentials import check_key, find_credential, key_kind, variables_of
 from curator.pi.models import Model
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "KEY": "from-environment", "EMPTY": ""}
@@ -126,3 +126,31 @@ def test_a_stored_file_that_is_broken_is_refused_without_its_text(tmp_path: Path
 def test_a_credential_does_not_show_itself() -> None:
     shown = repr(Credential("secret-key", {"x": "secret-header"}))
     assert "secret" not in shown
+
+
+# --- what is said of a key without looking for it --------------------------------------------------------------------
+
+
+def test_a_key_a_login_and_nothing_are_told_apart(tmp_path: Path) -> None:
+    assert key_kind(tmp_path, "p", None) is None
+    assert key_kind(tmp_path, "p", "$NOT_SET") == "key"
+    (tmp_path / "auth.json").write_text('{"p": {"type": "oauth", "access": "a"}}')
+    assert key_kind(tmp_path, "p", "$NOT_SET") == "login"
+    (tmp_path / "auth.json").write_text('{"p": {"type": "api_key", "key": "k"}}')
+    assert key_kind(tmp_path, "p", None) == "key"
+
+
+def test_the_variables_that_the_files_name_are_found(tmp_path: Path) -> None:
+    (tmp_path / "auth.json").write_text('{"p": {"type": "api_key", "key": "$ONE-${TWO}"}, "q": {"key": "$OTHER"}}')
+    assert variables_of(tmp_path, "p", ("x$THREE", "plain", "!echo $FOUR")) == {"ONE", "TWO", "THREE", "FOUR"}
+
+
+def test_a_variable_that_is_not_set_is_missed_and_commands_and_logins_are_not_run(tmp_path: Path) -> None:
+    check_key(tmp_path, "p", "$KEY", {"KEY": "k"})
+    check_key(tmp_path, "p", "!touch ran", {})
+    check_key(tmp_path, "p", None, {})
+    with pytest.raises(ReviewerSetupError, match="KEY"):
+        check_key(tmp_path, "p", "$KEY", {})
+    (tmp_path / "auth.json").write_text('{"p": {"type": "oauth", "access": "$KEY"}}')
+    check_key(tmp_path, "p", "$KEY", {})
+    assert not (tmp_path / "ran").exists()

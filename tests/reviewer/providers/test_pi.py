@@ -39,7 +39,9 @@ class Desk:
     def lay(self, api: str = "openai-completions", key: str | None = KEY, **model: Json) -> None:
         entry: dict[str, Json] = {"id": "fake-1", "maxTokens": 4_096, "cost": COST, **model}
         url = self.url.removesuffix("/v1") if api == "anthropic-messages" else self.url
-        block: dict[str, Json] = {"baseUrl": url, "api": api, "models": [entry]} | ({"apiKey": key} if key else {})
+        block: dict[str, Json] = {"baseUrl": url, "api": api, "models": [entry]}
+        if key:
+            block["apiKey"] = key
         self.agent.mkdir(parents=True, exist_ok=True)
         (self.agent / "models.json").write_text(json.dumps({"providers": {"fake": block}}))
         settings = self.agent / "no-forgetti" / "curator" / "curator.toml"
