@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from curator.model.digest import Json
 from curator.model.outcome import Provenance, nanousd
 from curator.model.reviewer_facts import ModelFacts, Rates, Tier
-from curator.reviewer.normalize import Said, make_provenance, read_usage
+from curator.reviewer.normalize import PI_FORM, Said, make_provenance, read_usage
 from tests.briefs import NOW
 
 FACTS = ModelFacts("p", "m", "a", "http://h", 1_000, 1_000, Rates(1_000_000_000, 2_000_000_000, 100_000_000, 0))
@@ -66,6 +66,51 @@ def test_usage_that_is_not_told_or_cannot_be_is_unknown_and_not_zero(usage: Json
     provenance, is_estimated = make_provenance(FACTS, NOW, NOW, Said(usage))
     assert is_estimated
     assert provenance.usage.total_tokens == 0
+
+
+FORMS: dict[str, tuple[str, str, dict[str, Json]]] = {
+    "openai-responses": (
+        "input_tokens",
+        "output_tokens",
+        {
+            "input_tokens": 1_000,
+            "input_tokens_details": {"cached_tokens": 800},
+            "output_tokens": 40,
+            "total_tokens": 1_040,
+        },
+    ),
+    "anthropic-messages": (
+        "input_tokens",
+        "output_tokens",
+        {"input_tokens": 200, "cache_read_input_tokens": 800, "output_tokens": 40},
+    ),
+    PI_FORM: ("input", "output", {"input": 200, "cacheRead": 800, "cacheWrite": 0, "output": 40, "totalTokens": 1_040}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_api_counts_the_same_answer_alike(form: str) -> None:
+    usage = read_usage(FORMS[form][2], FACTS, form)
+    assert usage is not None
+    assert (usage.input, usage.cache_read, usage.output, usage.total_tokens) == (200, 800, 40, 1_040)
+    assert nanousd(usage.cost.total) == 200_000 + 80_000 + 80_000
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", [None, "40", -1, True, float("nan"), float("inf"), 10**12, [], {}], ids=repr)
+def test_a_count_that_is_missing_or_cannot_be_makes_the_usage_unknown_in_each_api(form: str, value: Json) -> None:
+    fresh, output, whole = FORMS[form]
+    assert read_usage(whole | {fresh: value}, FACTS, form) is None
+    assert read_usage(whole | {output: value}, FACTS, form) is None
+    rounded = read_usage(whole | {output: 39.2}, FACTS, form)
+    assert rounded is not None
+    assert rounded.output == 40
+
+
+def test_nothing_said_is_a_zero_that_is_told() -> None:
+    provenance, is_estimated = make_provenance(FACTS, NOW, NOW, None)
+    assert not is_estimated
+    assert (provenance.usage.total_tokens, provenance.usage.reasoning) == (0, 0)
 
 
 def test_cost_is_exact_to_the_nano_dollar_and_its_columns_add_up() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -39,6 +40,7 @@ START_MS_MAX: Final = 30_000
 _NEVER_OPENED: Final = frozenset({"ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT", "EHOSTUNREACH"})
 _ENDS: Final = {"stop": Ended.DONE, "length": Ended.LENGTH, "toolUse": Ended.TOOL}
 _REFUSALS: Final = frozenset({"refusal", "content_filter", "safety", "SAFETY"})
+_HOST: Final = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/|\Z)")
 _TOKENS_MAX: Final = 1_000_000_000
 _USD_PER_MILLION_MAX: Final = 10_000
 _SUCCESS: Final = range(200, 300)
@@ -78,6 +80,9 @@ class PiCall(Prepared):
             self.way.check_key()
         except ReviewerSetupError as error:
             return Unready(error.setup_code, error.fact, error.remedy)
+        if not _HOST.match(self.facts.base_url):
+            # Some of Pi's providers make up their address from an account or a region, and only Pi knows how.
+            return self
         obstacle = find_obstacle(self.facts.base_url, self.clock, stop, self.patience.reach_ms)
         return self if obstacle is None else unreachable(self.facts, obstacle)
 

@@ -14,6 +14,7 @@ from curator.model.digest import Json
 from curator.model.outcome import nanousd
 from curator.model.ports import Answer, Brief, CallFailure, Class, Prepared, Reviewer, Unready
 from curator.model.settings import Effort, ReviewerProfile
+from curator.reviewer.providers.pi import PiCall
 from curator.workflow.retry import is_stand_in
 from curator.workflow.reviewers import reviewer_for
 from tests.briefs import Flag, HandClock, brief
@@ -247,6 +248,18 @@ def test_a_provider_that_is_not_there_is_seen_before_the_dispatch(tmp_path: Path
     unready = prepared.make_ready(Flag())
     assert isinstance(unready, Unready)
     assert unready.code == "provider_unreachable"
+
+
+@pytest.mark.parametrize("pi", EACH_PI)
+@pytest.mark.parametrize("url", ["", "https://{ACCOUNT}.made-up.invalid/v1"])
+def test_an_address_that_only_pi_can_make_up_is_left_to_pi(tmp_path: Path, pi: str, url: str) -> None:
+    with desk(tmp_path, pi) as at:
+        prepared = at.reviewer().prepare(at.brief)
+    assert isinstance(prepared, PiCall)
+    assert isinstance(
+        dataclasses.replace(prepared, facts=dataclasses.replace(prepared.facts, base_url=url)).make_ready(Flag()),
+        PiCall,
+    )
 
 
 # --- without a Pi ----------------------------------------------------------------------------------------------------
