@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import signal
 import socket
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Final
@@ -19,7 +21,7 @@ from curator.model.times import ms_of
 from curator.reviewer.failures import MISHAPS as ROWS
 from curator.reviewer.failures import Charge, Mishap, Row, row_of_status
 from curator.store.attempts import Seen
-from tests.acceptance.processes import KEY, Place
+from tests.acceptance.processes import KEY, Place, arguments_of, ended, wait_until
 from tests.fakes.pis import EACH_PI
 from tests.fakes.provider import Settings, serving
 
@@ -230,3 +232,31 @@ def test_through_pi_it_is_the_same_decision_and_the_same_memory(tmp_path: Path, 
         told.append((place.texts(key), [each.encode() for each in decision.outcome.operations]))
     assert told[0][0] != []
     assert [each for each in told if each != told[0]] == []
+
+
+@pytest.mark.parametrize("pi", EACH_PI)
+def test_nobody_sees_the_prompt_or_the_key_of_a_review_through_pi_and_a_stop_ends_it_whole(
+    tmp_path: Path, pi: str
+) -> None:
+    place = Place(tmp_path)
+    with serving(Settings(review="stall"), place.log) as server:
+        lay(place, server.url, toml=f'via = "pi"\npi = "{pi}"\n')
+        job = place.enqueue(place.project(), transcript="USER: made-up-words-of-a-person")
+        command = place.start("review", "--once")
+        wait_until(lambda: place.requests() == 1)
+        below = children_of(command.pid)
+        shown = b" ".join(arguments_of(pid) for pid in (command.pid, *below))
+        command.send_signal(signal.SIGTERM)
+        assert ended(command).status == 130
+    assert len(below) >= 1
+    assert [word for word in (KEY, "made-up-words", "quoted evidence") if word.encode() in shown] == []
+    assert [pid for pid in below if Path(f"/proc/{pid}").exists()] == []
+    (seen,) = place.attempts(job)
+    assert (seen.state.value, place.requests(), place.ending(job)) == ("unknown", 1, "queued")
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    listed = subprocess.run(["ps", "-o", "pid=,ppid=", "-A"], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    return [child for child, parent in pairs if parent == pid]
