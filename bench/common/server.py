@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,11 @@ class Server(ThreadingHTTPServer):
     def url(self) -> str:
         """Return the baseUrl of a models.json."""
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing where a client is gone: some are killed on purpose. Anything else is told as ever."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as the caller gave it
 
     def note(self) -> int:
         """Remember a request; return its number."""
