@@ -144,6 +144,16 @@ CASES: tuple[tuple[str, str, Damage], ...] = (
         copy(r"shadow/.+/commit-receipts/.+\.json", r"curator/shadow/", ""),
     ),
     ("what_was_set_aside_is_kept", "set-aside", remove(r"dead-letter/.+")),
+    (
+        "only_a_person_holds_a_job",
+        "applied",
+        copy(r"review-spool/outcomes/.+\.json", r"review-spool/outcomes/", "curator/held/"),
+    ),
+    (
+        "a_folder_of_the_spool_holds_its_own_kind",
+        "applied",
+        copy(r"review-spool/outcomes/.+\.json", r"/outcomes/", "/dead-letter/"),
+    ),
     ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(unresolved=[]))),
     ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(attempts=[]))),
     ("an_attempt_only_goes_on", "maintained", remove(r"\.closed\.json")),
