@@ -111,6 +111,12 @@ def ensure_directory(volume: Volume, path: Path) -> None:
         volume.sync_directory(path.parent)
 
 
+def ensure_passing_directory(volume: Volume, path: Path) -> None:
+    """Make sure of a folder in which only locks stand: if its name is lost, whoever needs it makes it again."""
+    if check_directory(path) is None:
+        ensure_directory(volume, path)
+
+
 def check_directory(path: Path) -> int | None:
     """Return the mode of a folder of ours, or None where none stands and one can be made; change nothing.
 

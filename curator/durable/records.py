@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from curator.durable.memo import Memo
 from curator.durable.publish import publish
 from curator.durable.read import read_bounded
 from curator.errors import ConflictError, InvalidRecordError
@@ -21,17 +22,29 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
+_RECORDS: Final = Memo[Record]()
+
 
 def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False) -> R | None:
     """Return the record in `path`, or None where nothing stands. Raises `InvalidRecordError` naming path and rule."""
-    return read_as(path, cls.decode, limit, private=private)
+    raw = read_bounded(path, limit, private=private)
+    if raw is None:
+        return None
+    known = _RECORDS.find(cls, raw)
+    if isinstance(known, cls):
+        return known
+    record = _decoded(path, cls.decode, raw)
+    _RECORDS.keep(cls, raw, record)
+    return record
 
 
 def read_as(path: Path, decode: Callable[[Json], T], limit: int, *, private: bool = False) -> T | None:
     """Return what `decode` makes of the JSON in `path`, or None where nothing stands."""
     raw = read_bounded(path, limit, private=private)
-    if raw is None:
-        return None
+    return None if raw is None else _decoded(path, decode, raw)
+
+
+def _decoded(path: Path, decode: Callable[[Json], T], raw: bytes) -> T:
     try:
         return decode(parse(raw))
     except (Violation, MalformedJsonError) as error:

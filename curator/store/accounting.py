@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
 
 from curator.durable.ages import ages_in
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory, publish, replace
+from curator.durable.publish import ensure_directory, link_or_compare, replace
 from curator.durable.read import list_names, read_bounded, stamp_of
 from curator.durable.records import read_record
 from curator.errors import InvalidRecordError
@@ -55,7 +56,7 @@ from curator.model.record import Violation
 from curator.model.times import day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from curator.durable.layout import Layout
@@ -167,9 +168,7 @@ class AccountingStore:
             if len(data) > DAY_BYTES_MAX:
                 raise InvalidRecordError(path, f"would grow larger than {DAY_BYTES_MAX} bytes")
             present = {attempt.id for attempts in before.file.providers.values() for attempt in attempts}
-            for identity in identities:
-                if identity.id not in present:
-                    self._create(identity)
+            self._create([identity for identity in identities if identity.id not in present])
             replace(self._volume, path, data)
             written = self._remember(day, Look(after, stamp_of(path)))
         if self._acknowledged.get(day) == before.stamp:
@@ -247,21 +246,30 @@ class AccountingStore:
         raw = read_bounded(self._layout.days / day, DAY_BYTES_MAX, private=True)
         return raw is not None and any(state in raw for state in states)
 
-    def _create(self, identity: Identity) -> None:
-        def is_same(standing: bytes) -> bool:
+    def _create(self, identities: Sequence[Identity]) -> None:
+        """Publish identities, all with one flush of their folder."""
+        for identity in identities:
+            path, data = self._layout.identities / identity.id, (compact(identity.encode()) + "\n").encode()
+            staged = self._volume.stage(path, data)
             try:
-                return Identity.decode(parse(standing)) == identity
-            except (Violation, MalformedJsonError):
-                return False
-
-        data = (compact(identity.encode()) + "\n").encode()
-        publish(self._volume, self._layout.identities / identity.id, data, is_same=is_same)
+                link_or_compare(self._volume, staged, path, data, is_same=partial(_is_identity, identity))
+            finally:
+                self._volume.unlink(staged)
+        if identities:
+            self._volume.sync_directory(self._layout.identities)
 
     def _remember(self, day: Day, look: Look) -> Look:
         self._looks[day] = look
         for oldest in sorted(self._looks)[:-_DAYS_KEPT]:
             self._looks.pop(oldest, None)
         return look
+
+
+def _is_identity(identity: Identity, standing: bytes) -> bool:
+    try:
+        return Identity.decode(parse(standing)) == identity
+    except (Violation, MalformedJsonError):
+        return False
 
 
 def _attempts_in(file: DayFile) -> Iterator[DayAttempt]:

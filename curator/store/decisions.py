@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from curator.durable.ages import ages_in, folders_in, newest_in
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import check_directory, ensure_directory
+from curator.durable.publish import check_directory, ensure_directory, ensure_passing_directory
 from curator.durable.read import list_names, prove_free, stamp_of
 from curator.durable.records import publish_canonical, read_record
 from curator.durable.retire import retire_file, retire_folder
@@ -38,6 +38,8 @@ class DecisionStore:
         """Open the store; nothing is read yet."""
         self._volume = volume
         self._layout = layout
+        self._durable: dict[JobId, set[AttemptId]] = {}
+        """Results that were published here: nobody need flush them again. Until the job's decision."""
 
     def prove_room(self, job_id: JobId) -> None:
         """Raise if a result of this job could not be kept: that must be known before it is paid for.
@@ -53,16 +55,18 @@ class DecisionStore:
         """Checkpoint what an attempt brought; durable when it returns. Raises `ConflictError` for another result."""
         path = self._layout.result(result.job.id, result.attempt_id)
         ensure_directory(self._volume, path.parent)
-        ensure_directory(self._volume, self._layout.decision_locks)
+        ensure_passing_directory(self._volume, self._layout.decision_locks)
         with protocol_domain("decision", self._layout.decision_lock(result.job.id)).hold():
             publish_canonical(self._volume, path, result)
+        self._durable.setdefault(result.job.id, set()).add(result.attempt_id)
 
     def elect(self, result: ProviderResult) -> Decision:
         """Make a completed result the job's decision, or return the one that was first. Never call it with another."""
         decision = Decision.decode(
             result.encode() | {"kind": "review-proposal-decision"}, f"decision of {result.job.id}"
         )
-        ensure_directory(self._volume, self._layout.decision_locks)
+        ensure_passing_directory(self._volume, self._layout.decision_locks)
+        self._durable.pop(result.job.id, None)
         with protocol_domain("decision", self._layout.decision_lock(result.job.id)).hold():
             standing = self.find(result.job.id)
             if standing is not None:
@@ -98,7 +102,7 @@ class DecisionStore:
         names = list_names(folder, DIRECTORY_NAMES_MAX)
         ids = [AttemptId(match.group(1)) for name in names if (match := _RESULT.fullmatch(name))]
         found = [self._read_result(job_id, each) for each in ids]
-        if found:
+        if not self._durable.get(job_id, set()).issuperset(ids):
             self._flush(folder)
         return tuple(each for each in found if each is not None)
 
@@ -146,7 +150,7 @@ class DecisionStore:
         layout, busy, jobs = self._layout, dict[JobId, BusyError](), list(job_ids)
         if not jobs:
             return busy
-        ensure_directory(self._volume, layout.decision_locks)
+        ensure_passing_directory(self._volume, layout.decision_locks)
         steps: tuple[tuple[Path, Callable[[JobId], bool]], ...] = (
             (layout.decisions, lambda job_id: retire_file(self._volume, layout.decision(job_id), before_ms)),
             (layout.results, lambda job_id: retire_folder(self._volume, layout.results / job_id, before_ms)),

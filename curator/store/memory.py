@@ -62,6 +62,8 @@ class ProjectStore:
         self._volume = volume
         self._clock = clock
         self._domain = protocol_domain("project", layout.lock)
+        self._led_to: dict[JobId, Step] = {}
+        """The step that is due after one that was taken, and flushed, here."""
 
     # Reading, without the lock.
 
@@ -145,14 +147,14 @@ class ProjectStore:
                 publish(self._volume, self.layout.branch(branch.name), pretty(branch.encode()).encode())
 
     def current(self, name: BranchName) -> Branch | None:
-        """Return a branch that no begun mutation is about to change, its name flushed: fit to be judged against."""
-        ensure_directory(self._volume, self.layout.branches)
+        """Return a branch that no begun mutation is about to change: fit to be judged against."""
         with self._domain.hold():
             self._roll_pending(name)
-            branch = self.branch(name)
-            # What was just read may be another's rename that is not flushed yet.
-            self._volume.sync_directory(self.layout.branches)
-        return branch
+            return self.branch(name)
+
+    def flush_branches(self) -> None:
+        """Make durable what `current` returned: it may be another's rename that is not flushed yet."""
+        self._volume.sync_directory(self.layout.branches)
 
     def admit(self, job_id: JobId, name: BranchName, freeze: Callable[[Branch, int], Intent]) -> Step:
         """Begin a job's mutation, if it has not begun, and roll it forward as far as the project can.
@@ -162,6 +164,7 @@ class ProjectStore:
         """
         for folder in (self.layout.branches, self.layout.admissions):
             ensure_directory(self._volume, folder)
+        is_ours = False
         with self._domain.hold():
             if self._next(job_id) is Step.DECIDE:
                 self._roll_pending(name)
@@ -171,7 +174,8 @@ class ProjectStore:
                 intent = freeze(branch, len(self.revisions(name)) + 1)
                 self._volume.sync_directory(self.layout.branches)
                 publish(self._volume, self.layout.intent(job_id), pretty(intent.encode()).encode())
-            return self._roll(job_id)
+                is_ours = True
+            return self._roll(job_id, is_ours=is_ours)
 
     def finish(self, receipt: Receipt) -> Step:
         """Publish the receipt, compact the intent to its tombstone, and remove what it leaves."""
@@ -179,10 +183,13 @@ class ProjectStore:
         ensure_directory(self._volume, path.parent)
         with self._domain.hold():
             step = self._next(receipt.proposal_id)
-            if step in (Step.RECEIPT, Step.REBUILD_RECEIPT):
-                self._flush_ground(receipt.proposal_id, step)
+            is_ours = step in (Step.RECEIPT, Step.REBUILD_RECEIPT)
+            if is_ours:
+                if self._led_to.get(receipt.proposal_id) is not step:
+                    self._flush_ground(receipt.proposal_id, step)
                 publish_canonical(self._volume, path, receipt)
-            return self._roll(receipt.proposal_id)
+            self._led_to.pop(receipt.proposal_id, None)
+            return self._roll(receipt.proposal_id, is_ours=is_ours)
 
     def roll_pending(self) -> tuple[JobId, ...]:
         """Roll every begun mutation forward to its completion; return those that now wait for their receipt.
@@ -264,16 +271,19 @@ class ProjectStore:
             return True
         return intent is not None and intent.branch_name == name
 
-    def _roll(self, job_id: JobId) -> Step:
+    def _roll(self, job_id: JobId, *, is_ours: bool = False) -> Step:
+        """Take step after step; `is_ours` says that what the first one builds on was flushed in this hold of the lock."""
         taken: list[Step] = []
         while True:
             step = self._next(job_id)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
+                if taken and step is Step.RECEIPT:
+                    self._led_to[job_id] = step
                 return step
             if step in taken:
                 fact = f"{self.layout.intent(job_id)}: {step} was done, and is due again: the disk does not keep it"
                 raise UnmatchedStateError(fact, remedy="Run `curator doctor`")
-            if not taken:
+            if not taken and not is_ours:
                 self._flush_ground(job_id, step)
             self._take(job_id, step)
             taken.append(step)

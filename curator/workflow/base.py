@@ -56,6 +56,7 @@ def take_base(job: Job, memory: ProjectStore, shop: Shop) -> Judged:
     digest = branch_digest(branch)
     if digest == job.base_branch_digest:
         return Judged(digest, job.branch)
+    memory.flush_branches()
     shop.stores.bases.publish(Base.of(job, branch, digest))
     return Judged(digest, branch.sanitized())
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _HEARTBEAT: Final = (
     "a heartbeat promises nothing: the next one says it anew, and a stale one only shows a worker offline"
 )
-_SEED: Final = "a shadow that is lost is copied anew before anything is judged against it: `current` flushes the branch"
+_SEED: Final = "a shadow that is lost is copied anew before anything changes it: `admit` flushes the branch first"
 _LEGACY: Final = "the budget file is never deleted, so what was counted from it and lost is counted again at each start"
 _COMES_BACK: Final = "a name that comes back is met again by the next recovery, which drops it again"
 _REPAIRED: Final = "whoever waits without a card is answered by the mailbox's repair at the next start"
@@ -31,8 +31,12 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (DROP_NAMES, "ProjectStore.seed", _SEED),
     (DROP_NAMES, "ProjectStore.initialise", "a shadow's project record says what the real one says, and is made again"),
     (DROP_NAMES, "publish_legacy", _LEGACY),
-    (DROP_NAMES, "ensure_directory < store/decisions.py:DecisionStore.elect", _EMPTY),
-    (DROP_NAMES, "ensure_directory < store/decisions.py:DecisionStore.forget", _EMPTY),
+    (DROP_NAMES, "ensure_passing_directory", _EMPTY),
+    (
+        DROP_NAMES,
+        "_create < durable/publish.py:ensure_directory < store/decisions.py:DecisionStore.record_result",
+        "the folder of locks is made next, and the flush of its parent settles both",
+    ),
     (DROP_NAMES, "ensure_directory < store/spool/recovery.py", _EMPTY),
     (DROP_NAMES, "ensure_directory < store/spool/moves.py:Spool.hold", "`prepare` flushes the same name at each start"),
     (DROP_NAMES, "ensure_directory < store/spool/moves.py:Spool.prepare", "its callers flush it before a job goes in"),
@@ -41,19 +45,17 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (SWAP, "store/spool/recovery.py:_move_aside: unlink <> sync_directory", _COMES_BACK),
     (DROP_NAMES, "store/spool/retention.py:_forget", "what comes back is old, and is let go again the next time"),
     (SWAP, "store/spool/retention.py:_forget", "what comes back is old, and is let go again the next time"),
-    (DROP_NAMES, "ProjectStore.current", "`admit` flushes the same folder before the intent; alone it costs one call"),
-    (
-        DROP_NAMES,
-        "store/memory.py:ProjectStore.admit",
-        "`current` flushed the folder, `_flush_ground` flushes the intent",
-    ),
-    (DROP_NAMES, "store/memory.py:ProjectStore.finish", "`_flush_ground` flushes the receipt before the tombstone"),
     (DROP_NAMES, "AttemptStore.advance", "for a loser whose winner died between link and flush: it takes two at once"),
     (DROP_NAMES, "store/attempts/closing.py", "a closed day that is lost is closed again from its parts"),
-    (SWAP, "App.review_once: maintain <> drain", "in these stories maintenance and drain touch different jobs"),
     (SWAP, "App.review_once: recover <> drain", "in these stories recovery and drain touch different jobs"),
-    (SWAP, "DecisionStore.record_result: ensure_directory", _EMPTY),
-    (SWAP, "DecisionStore.elect: ensure_directory", _EMPTY),
+    (SWAP, "DecisionStore.record_result: ensure_", _EMPTY),
+    (
+        SWAP,
+        "decide: take_base <> DecisionStore.elect",
+        "what is elected was judged on a base published before its call",
+    ),
+    (SWAP, "decide: take_base <> Spool.reclaim", "both only come before the reservation, and neither needs the other"),
+    (SWAP, "_review: open_memory <> decide", _SEED),
     (SWAP, "ProjectStore._take: replace <> ensure_directory", _EMPTY),
     (
         SWAP,

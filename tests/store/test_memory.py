@@ -162,7 +162,9 @@ def test_a_branch_that_is_judged_is_flushed_for_it_may_be_another_ones_rename(la
     opened(layout).initialise(PROJECT)
     volume = Recorded()
 
-    opened(layout, volume).current(MAIN)
+    store = opened(layout, volume)
+    store.current(MAIN)
+    store.flush_branches()
 
     assert volume.asked[-1] == "flush branches"
 
