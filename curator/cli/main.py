@@ -100,13 +100,29 @@ def main(arguments: Sequence[str]) -> int:
         # A terminal that cannot spell a character shows its code; a review does not end for that.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a process starts with text files
     try:
-        status = _invoke(_with_default(arguments))
+        return _flushed(_invoke(_with_default(arguments)))
+    except BrokenPipeError:
+        # Whoever read has seen enough. Nobody is left to complain to.
+        _drop_stdout()
+        return 1
+
+
+def _flushed(status: int) -> int:
+    """Write out what was answered; what was done stays done where that fails."""
+    try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough. Nobody is left to complain to, not even when the interpreter flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise
+    except OSError as error:
+        _drop_stdout()
+        warn(f"standard output: {error.strerror}. The command ended, and its answer could not be written")
+        return _STORAGE
     return status
+
+
+def _drop_stdout() -> None:
+    """Let what is still unwritten go nowhere, so that the interpreter does not fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_missing() -> None:

@@ -88,6 +88,25 @@ def test_a_reader_who_goes_away_is_no_failure_to_talk_about(tmp_path: Path) -> N
     assert command.returncode == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("command", [["review", "--once", "--json"], ["jobs", "--json"], ["status"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_answer_that_cannot_be_written_is_named_and_what_was_done_stays(
+    tmp_path: Path, command: list[str], unbuffered: str
+) -> None:
+    home = make_home(tmp_path)
+    home.enqueue("From now on, always run the linter before committing.")
+    environ = environ_of(tmp_path, PI_CODING_AGENT_DIR=str(home.layout.agent), PYTHONUNBUFFERED=unbuffered)
+
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run([*CURATOR, *command], env=environ, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    is_review = command[0] == "review"
+    assert ran.returncode in ({0, 74} if is_review else {74})
+    assert len(ran.stderr.decode().splitlines()) == (ran.returncode == 74)
+    assert len(list(home.layout.outcomes.glob("*.json"))) == is_review
+
+
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("command", ["status", "review --once", "jobs --json"])
 def test_a_closed_stdout_is_a_reader_who_went_away(tmp_path: Path, command: str, closed: str) -> None:
