@@ -36,7 +36,7 @@ from curator.workflow.maintenance import maintain
 from curator.workflow.pool import Pool
 from curator.workflow.projection import project
 from curator.workflow.recovery import project_keys, recover
-from curator.workflow.settings_files import read_curator, read_service
+from curator.workflow.settings_files import LET_REVIEW, read_curator, read_service
 from curator.workflow.shop import Shop, Stores
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class App:
     def tell_embedded(self) -> None:
         """Say why nothing is claimed."""
         fact = f"the mode is embedded: {MEANING['embedded']}"
-        remedy = "Run `curator config init` to change it"
+        remedy = f"{LET_REVIEW} to let curator review"
         self.shop.listener.tell(event.Stopped("authority", "embedded", fact, remedy))
 
     def tell_promise(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curator.cli.options import AgentDir, layout_of
+from curator.cli.options import AgentDir, PlainCommand, layout_of
 from curator.cli.page import clean, counted, is_terminal, moment, say, warn
 from curator.errors import UsageError
 
@@ -24,8 +24,8 @@ _Source = Annotated[Path, typer.Argument(metavar="FILE", help="A file that `cura
 
 def register(app: typer.Typer) -> None:
     """Add both commands."""
-    app.command()(backup)
-    app.command()(restore)
+    app.command(cls=PlainCommand)(backup)
+    app.command(cls=PlainCommand)(restore)
 
 
 def backup(target: _Target, agent_dir: AgentDir = None) -> None:
