@@ -81,6 +81,33 @@ class Text:
         return "".join(self._parts).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+class Collected:
+    """What is collected alike from every API: the text, who answered, and what makes an answer none whatever it says."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._text = Text()
+        self._called_tool = False
+        self._reported_error = False
+        self._response_id: Json = None
+        self._response_model: Json = None
+
+    @property
+    def is_too_long(self) -> bool:
+        """Tell whether it is longer than any answer."""
+        return self._text.is_too_long
+
+    @property
+    def text(self) -> str:
+        """Return what the model said so far."""
+        return self._text.whole
+
+    def _failure(self, told: Ended) -> CallFailure | None:
+        """Return why an answer is none that says it ended so: a call of a tool and an error count for more."""
+        ended = Ended.TOOL if self._called_tool else Ended.ERROR if self._reported_error else told
+        return failure_of_end(ended, self.text)
+
+
 def failure_of_end(ended: Ended, text: str) -> CallFailure | None:
     """Return why an answer that ended so is none."""
     if ended in _NONE:

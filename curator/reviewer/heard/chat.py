@@ -7,7 +7,7 @@ from typing import Final
 
 from curator.model.digest import Json
 from curator.model.ports import CallFailure
-from curator.reviewer.heard.answer import Ended, Text, failure_of_end
+from curator.reviewer.heard.answer import Collected, Ended
 from curator.reviewer.normalize import Said
 
 _ENDS: Final = {
@@ -19,29 +19,15 @@ _ENDS: Final = {
 """Ways in which servers of this API say how the model came to its end."""
 
 
-class ChatHeard:
+class ChatHeard(Collected):
     """Collects the chunks of one streamed chat completion, or takes a whole one."""
 
     def __init__(self) -> None:
         """Begin with nothing said."""
-        self._text = Text()
+        super().__init__()
         self._finish: str | None = None
-        self._called_tool = False
         self._refused = False
-        self._reported_error = False
         self._usage: Json = None
-        self._response_id: Json = None
-        self._response_model: Json = None
-
-    @property
-    def is_too_long(self) -> bool:
-        """Tell whether it is longer than any answer."""
-        return self._text.is_too_long
-
-    @property
-    def text(self) -> str:
-        """Return what the model said so far."""
-        return self._text.whole
 
     @property
     def said(self) -> Said:
@@ -77,14 +63,8 @@ class ChatHeard:
 
     def failure(self) -> CallFailure | None:
         """Return why a whole answer is none, or None where its text may be read."""
-        ended = _ENDS.get(self._finish or "", Ended.ERROR)
-        if self._called_tool:
-            ended = Ended.TOOL
-        elif self._reported_error:
-            ended = Ended.ERROR
-        elif self._refused and ended is Ended.DONE:
-            ended = Ended.REFUSED
-        return failure_of_end(ended, self.text)
+        told = _ENDS.get(self._finish or "", Ended.ERROR)
+        return self._failure(Ended.REFUSED if self._refused and told is Ended.DONE else told)
 
     def _hear(self, said: Mapping[str, Json]) -> None:
         self._called_tool = self._called_tool or bool(said.get("tool_calls")) or bool(said.get("function_call"))

@@ -7,7 +7,7 @@ from typing import Final
 
 from curator.model.digest import Json
 from curator.model.ports import CallFailure
-from curator.reviewer.heard.answer import Ended, Text, failure_of_end, inner, objects
+from curator.reviewer.heard.answer import Collected, Ended, inner, objects
 from curator.reviewer.normalize import Said
 
 _ENDS: Final = {
@@ -20,29 +20,15 @@ _ENDS: Final = {
 }
 
 
-class MessagesHeard:
+class MessagesHeard(Collected):
     """Collects the events of one streamed message, or takes a whole one. Thoughts are not kept."""
 
     def __init__(self) -> None:
         """Begin with nothing said."""
-        self._text = Text()
+        super().__init__()
         self._stop_reason: Json = None
         self._is_over = False
-        self._called_tool = False
-        self._reported_error = False
         self._usage: dict[str, Json] = {}
-        self._response_id: Json = None
-        self._response_model: Json = None
-
-    @property
-    def is_too_long(self) -> bool:
-        """Tell whether it is longer than any answer."""
-        return self._text.is_too_long
-
-    @property
-    def text(self) -> str:
-        """Return what the model said so far."""
-        return self._text.whole
 
     @property
     def said(self) -> Said:
@@ -81,12 +67,7 @@ class MessagesHeard:
     def failure(self) -> CallFailure | None:
         """Return why a whole answer is none, or None where its text may be read."""
         reason = self._stop_reason
-        ended = _ENDS.get(reason, Ended.ERROR) if isinstance(reason, str) else Ended.ERROR
-        if self._called_tool:
-            ended = Ended.TOOL
-        elif self._reported_error:
-            ended = Ended.ERROR
-        return failure_of_end(ended, self.text)
+        return self._failure(_ENDS.get(reason, Ended.ERROR) if isinstance(reason, str) else Ended.ERROR)
 
     def _take_message(self, message: Mapping[str, Json]) -> None:
         self._response_id, self._response_model = message.get("id"), message.get("model")

@@ -7,7 +7,7 @@ from typing import Final
 
 from curator.model.digest import Json
 from curator.model.ports import CallFailure
-from curator.reviewer.heard.answer import Ended, Text, failure_of_end, inner, objects
+from curator.reviewer.heard.answer import Collected, Ended, inner, objects
 from curator.reviewer.normalize import Said
 
 _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -16,28 +16,14 @@ _TALK: Final = frozenset({"message", "reasoning"})
 """Kinds of output that are no call of a tool."""
 
 
-class ResponsesHeard:
+class ResponsesHeard(Collected):
     """Collects the events of one streamed response, or takes a whole one. Reasoning is not kept."""
 
     def __init__(self) -> None:
         """Begin with nothing said."""
-        self._text = Text()
+        super().__init__()
         self._whole: Mapping[str, Json] | None = None
-        self._called_tool = False
         self._refused = False
-        self._reported_error = False
-        self._response_id: Json = None
-        self._response_model: Json = None
-
-    @property
-    def is_too_long(self) -> bool:
-        """Tell whether it is longer than any answer."""
-        return self._text.is_too_long
-
-    @property
-    def text(self) -> str:
-        """Return what the model said so far."""
-        return self._text.whole
 
     @property
     def said(self) -> Said:
@@ -76,7 +62,7 @@ class ResponsesHeard:
 
     def failure(self) -> CallFailure | None:
         """Return why a whole answer is none, or None where its text may be read."""
-        return failure_of_end(self._ended(), self.text)
+        return self._failure(self._told_end())
 
     def _take_whole(self, response: Mapping[str, Json]) -> None:
         if isinstance(response.get("status"), str):
@@ -84,10 +70,8 @@ class ResponsesHeard:
         else:
             self._reported_error = bool(response.get("error"))
 
-    def _ended(self) -> Ended:
-        if self._called_tool:
-            return Ended.TOOL
-        if self._whole is None or self._reported_error:
+    def _told_end(self) -> Ended:
+        if self._whole is None:
             return Ended.ERROR
         match self._whole.get("status"):
             case "completed":
