@@ -62,8 +62,8 @@ class ProjectStore:
         self._volume = volume
         self._clock = clock
         self._domain = protocol_domain("project", layout.lock)
-        self._led_to: dict[JobId, Step] = {}
-        """The step that is due after one that was taken, and flushed, here."""
+        self._completed: set[JobId] = set()
+        """Changes whose completion was published, and flushed, here; each until its receipt."""
 
     # Reading, without the lock.
 
@@ -185,10 +185,10 @@ class ProjectStore:
             step = self._next(receipt.proposal_id)
             is_ours = step in (Step.RECEIPT, Step.REBUILD_RECEIPT)
             if is_ours:
-                if self._led_to.get(receipt.proposal_id) is not step:
+                if step is Step.REBUILD_RECEIPT or receipt.proposal_id not in self._completed:
                     self._flush_ground(receipt.proposal_id, step)
                 publish_canonical(self._volume, path, receipt)
-            self._led_to.pop(receipt.proposal_id, None)
+            self._completed.discard(receipt.proposal_id)
             return self._roll(receipt.proposal_id, is_ours=is_ours)
 
     def roll_pending(self) -> tuple[JobId, ...]:
@@ -277,8 +277,8 @@ class ProjectStore:
         while True:
             step = self._next(job_id)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
-                if taken and step is Step.RECEIPT:
-                    self._led_to[job_id] = step
+                if Step.COMPLETE in taken:
+                    self._completed.add(job_id)
                 return step
             if step in taken:
                 fact = f"{self.layout.intent(job_id)}: {step} was done, and is due again: the disk does not keep it"
