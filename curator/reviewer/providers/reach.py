@@ -51,10 +51,11 @@ def _try(base_url: str, seconds: float) -> str | None:
     target = urllib.parse.urlsplit(_proxy_of(base_url) or base_url)
     host = target.hostname or ""
     try:
-        with socket.create_connection((host, target.port or _PORTS[target.scheme]), timeout=seconds) as connection:
-            if target.scheme == "https":
-                with _trust().wrap_socket(connection, server_hostname=host):
-                    pass
+        port = target.port or _PORTS[target.scheme]
+        if target.scheme == "https":
+            _shake_hands(host, port, seconds)
+        else:
+            socket.create_connection((host, port), timeout=seconds).close()
     except ssl.SSLCertVerificationError:
         return "its certificate is not trusted"
     except ssl.SSLError:
@@ -68,6 +69,27 @@ def _try(base_url: str, seconds: float) -> str | None:
     except (OSError, UnicodeError, KeyError):
         return "no connection"
     return None
+
+
+def _shake_hands(host: str, port: int, seconds: float) -> None:
+    """Open a connection with TLS to the first address that takes one, and close it.
+
+    The socket is wrapped before it connects: one that the other side resets between the two is lost to the wrapping.
+    """
+    trust, failed = _trust(), OSError("it has no address")
+    for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        with (
+            socket.socket(family, kind, protocol) as plain,
+            trust.wrap_socket(plain, server_hostname=host) as connection,
+        ):
+            connection.settimeout(seconds)
+            try:
+                connection.connect(address)
+            except OSError as error:
+                failed = error
+            else:
+                return
+    raise failed
 
 
 def _proxy_of(base_url: str) -> str | None:

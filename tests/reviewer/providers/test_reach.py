@@ -2,6 +2,7 @@
 
 import dataclasses
 import socket
+import struct
 import threading
 from pathlib import Path
 
@@ -56,6 +57,24 @@ def test_a_host_that_speaks_no_tls_is_an_obstacle() -> None:
         obstacle = find_obstacle(f"https://127.0.0.1:{server.getsockname()[1]}/v1", HandClock(), Flag())
         thread.join()
     assert obstacle == "TLS failed"
+
+
+def test_a_host_that_resets_at_once_is_an_obstacle_and_leaves_no_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def reset() -> None:
+            for _ in range(20):
+                connection, _ = server.accept()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+
+        thread = threading.Thread(target=reset)
+        thread.start()
+        url = f"https://127.0.0.1:{server.getsockname()[1]}/v1"
+        obstacles = {find_obstacle(url, HandClock(), Flag()) for _ in range(20)}
+        thread.join()
+
+    assert obstacles <= {"no connection", "TLS failed"}
 
 
 def test_silence_after_the_connection_ends_by_the_bound() -> None:
