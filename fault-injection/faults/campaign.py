@@ -313,8 +313,12 @@ class Stage:
         )
 
     def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
-        """Recover a tree and return every breach of a promise."""
+        """Lay a tree out, recover it and return every breach of a promise."""
         lay_out(tree, self.agent)
+        return self.breaches_of(tree, said, crashes)
+
+    def breaches_of(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
+        """Recover a tree where it stands, twice and to the end, and return every breach of a promise."""
         crashed = look(tree)
         clock = HandClock(self._end + crashes * BEYOND_LEASE_MS)
         since: list[Mark] = []
