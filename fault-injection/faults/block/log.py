@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 BLOCK: Final = 4096
 """What a disk writes whole or not at all: the filesystem's own block."""
 _HEADER: Final = struct.Struct("<BQI")
+READY: Final = b"mounted\n"
+"""What the recorder says once its files are there."""
 START: Final = Mark("start")
 """From here on the power may go: what stood before is flushed."""
 OVER: Final = Mark("the run is over")

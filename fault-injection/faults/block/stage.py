@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from curator.errors import CuratorError
-from faults.block.log import OVER, START, Image, images, line_of, mark_of, read_log
+from faults.block.log import OVER, READY, START, Image, images, line_of, mark_of, read_log
 from faults.block.mounts import Loop, make_ext4, mount, mounted, shut_down, sync_filesystem, unmount
 from faults.block.planted import PLANTS
 from faults.campaign import Place, Report, Stage, Violation
@@ -257,9 +257,9 @@ def in_a_process(run: Callable[[], int | None]) -> int:
         status = 1
         try:
             status = run() or 0
-        except BaseException:  # noqa: BLE001 - the child has nobody to raise to: it tells, and ends by its status
-            traceback.print_exc()
         finally:
+            if sys.exc_info()[0] is not None:
+                traceback.print_exc()
             sys.stderr.flush()
             os._exit(status)
     _, status = os.waitpid(child, 0)
@@ -271,13 +271,10 @@ def recording(mountpoint: Path, first: Path, log: Path) -> Iterator[Path]:
     """Have the recorder's files at `mountpoint` while the block runs; its log is whole afterwards."""
     program = [sys.executable, "-m", "faults.block.recorder", str(mountpoint), str(first), str(log)]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "FUSE_LIBRARY_NAME": "fuse3"}
-    with subprocess.Popen(program, stdin=subprocess.PIPE, env=environ) as recorder:
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as recorder:
         try:
-            deadline = time.monotonic() + _PATIENCE_S
-            while not (mountpoint / "disk").exists():
-                assert recorder.poll() is None, "the recorder ended; its own words are above"
-                assert time.monotonic() < deadline, "the recorder never came"
-                time.sleep(0.01)
+            assert recorder.stdout is not None
+            assert recorder.stdout.readline() == READY, "the recorder ended; its own words are above"
             yield mountpoint
             unmount(mountpoint)
             assert recorder.wait(_PATIENCE_S) == 0
