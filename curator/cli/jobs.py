@@ -30,12 +30,14 @@ def list_(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """
     from curator.cli.job_page import job_line, line_document
     from curator.durable.clock import SystemClock
-    from curator.workflow.inspect.jobs import list_jobs, open_spool
+    from curator.workflow.inspect.books import open_books
+    from curator.workflow.inspect.jobs import list_jobs
     from curator.workflow.inspect.letters import read_letters
 
     layout = layout_of(agent_dir)
-    lines, letters = list_jobs(layout, SystemClock().now()), read_letters(layout)
-    faults = [fault for each in open_spool(layout).faults() if (fault := each.fault) is not None]
+    books = open_books(layout)
+    lines, letters = list_jobs(books, SystemClock().now()), read_letters(layout)
+    faults = [fault for each in books.spool.faults() if (fault := each.fault) is not None]
     if as_json:
         listed: list[Json] = [line_document(line) for line in lines]
         damaged: list[Json] = [{"path": str(fault.path), "fact": fault.why} for fault in faults]
@@ -98,7 +100,7 @@ def retry(
         return
     job_id = find_job_id(opened.layout, job)
     spool = opened.shop.stores.spool
-    waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
+    waiting = next((each for each in spool.waiting() if each.job_id == job_id), None)
     if waiting is not None:
         spool.hurry(waiting)
         _tell({"jobId": job_id, "result": "hurried"}, f"{short(job_id)}: runs at the next review.", as_json=as_json)
@@ -164,10 +166,10 @@ def release(
 
 def _hurry_all(opened: App, *, as_json: bool) -> None:
     spool = opened.shop.stores.spool
-    later = [each for each in spool.waiting() if each.record.available_at is not None]
+    later = [each for each in spool.waiting() if each.glimpse.due_ms]
     for each in later:
         spool.hurry(each)
-    told: dict[str, Json] = {"result": "hurried", "jobs": [each.record.job.id for each in later]}
+    told: dict[str, Json] = {"result": "hurried", "jobs": [each.job_id for each in later]}
     runs = "runs" if len(later) == 1 else "run"
     said = f"{counted(len(later), 'job')} {runs} at the next review." if later else "No job waits for a time."
     _tell(told, said, as_json=as_json)

@@ -239,10 +239,10 @@ class Sentences:
     def _reasons(self, told: event.Drained) -> dict[JobId, Reason]:
         """Return what each job that is left waits for; this run knows some of it better than the files."""
         from curator.durable.clock import SystemClock
-        from curator.workflow.inspect.jobs import open_spool
+        from curator.workflow.inspect.books import open_books
         from curator.workflow.inspect.waiting import find_reasons
 
-        reasons = dict(find_reasons(open_spool(self._layout), SystemClock().now()))
+        reasons = dict(find_reasons(open_books(self._layout), SystemClock().now()))
         reasons = {job_id: _known(reason, self._heard.get(job_id), told) for job_id, reason in reasons.items()}
         budget = next((reason for reason in reasons.values() if reason.cause == "budget"), None)
         if told.budget_exhausted and budget is not None:

@@ -16,7 +16,7 @@ from curator.store.finished import FinishedStore
 from curator.store.heartbeats import HeartbeatStore
 from curator.store.mailbox import Mailbox
 from curator.store.standings import StandingStore
-from curator.workflow.inspect.jobs import open_spool
+from curator.workflow.inspect.books import open_spool
 from curator.workflow.inspect.letters import read_letters
 from curator.workflow.projects import list_projects
 from curator.workflow.stuck import GIVEN_UP, begun_changes

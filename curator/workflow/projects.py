@@ -18,7 +18,7 @@ from curator.model.project import Standing
 from curator.model.times import iso
 from curator.pi.project import check_recorded_root, find_project
 from curator.store.standings import StandingStore
-from curator.workflow.inspect.jobs import open_spool
+from curator.workflow.inspect.books import open_spool
 from curator.workflow.inspect.memory import open_store
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ class _Jobs:
 def _jobs(layout: Layout) -> _Jobs:
     spool = open_spool(layout)
     return _Jobs(
-        waiting=Counter(each.record.job.project_key for each in spool.waiting()),
-        running=Counter(each.job.project_key for each in spool.running()),
+        waiting=Counter(each.glimpse.project_key for each in spool.waiting()),
+        running=Counter(each.glimpse.project_key for each in spool.claimed()),
         held=Counter(each.job.project_key for each in spool.held()),
     )
 

@@ -144,3 +144,35 @@ def test_a_held_job_and_a_dead_letter_are_counted(home: Home) -> None:
     assert told["held"] == [job_id]
     assert told["setAside"] == [letter.name]
     assert "1 held, 1 set aside" in home.run("status").out
+
+
+def test_each_project_with_jobs_is_told_and_each_result_names_its_own(home: Home) -> None:
+    home.enqueue(WISH)
+    home.review()
+    home.enqueue("We decided that dates are stored in UTC.", name="second.jsonl")
+
+    plain, told = home.run("status").out, home.run("status", "--json").document
+
+    assert f"project   {home.project}: 1 queued\n" in plain
+    assert f" in {home.project.name}: applied, " in plain
+    projects = told["projects"]
+    assert isinstance(projects, list)
+    assert isinstance(projects[0], dict)
+    assert (projects[0]["projectRoot"], projects[0]["queued"]) == (str(home.project), 1)
+
+
+def test_a_bar_shows_what_is_spent_however_little_it_is(home: Home) -> None:
+    home.enqueue(WISH)
+    home.review()
+
+    assert "calls   [#............................." in home.run("status").out
+
+
+def test_a_folder_that_may_not_be_looked_into_is_one_line_of_the_answer(home: Home) -> None:
+    home.layout.agent.rename(home.layout.agent.with_name("aside"))
+    home.layout.agent.symlink_to(home.layout.agent)
+
+    ran = home.run("status")
+
+    assert ran.status == 0
+    assert "Traceback" not in ran.err

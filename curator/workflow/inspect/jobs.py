@@ -5,21 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from curator.durable.clock import SystemChance, SystemClock
 from curator.durable.read import list_names, stamp_of
 from curator.durable.volume import Volume
-from curator.errors import CuratorError, InvalidRecordError, NotFoundError, UsageError
+from curator.errors import CuratorError, NotFoundError, UsageError
 from curator.model.ids import JOB_ID_PATTERN, AttemptId, Day, JobId, ProjectKey, SessionKey
 from curator.model.job import Finished, Queued, Running
 from curator.model.limits import DIRECTORY_NAMES_MAX, SPOOL_NAMES_MAX
 from curator.model.outcome import Failed
 from curator.model.times import iso, ms_of
-from curator.store.attempts import AttemptStore
-from curator.store.decisions import DecisionStore
 from curator.store.finished import FinishedStore
-from curator.store.jobs import JobStore
 from curator.store.mailbox import Mailbox
-from curator.store.spool import Spool
+from curator.workflow.inspect.books import open_books
 from curator.workflow.inspect.letters import read_letters
 from curator.workflow.inspect.memory import Authority, open_store
 from curator.workflow.inspect.waiting import Reason, find_reasons
@@ -35,6 +31,8 @@ if TYPE_CHECKING:
     from curator.model.job import Acceptance, Job
     from curator.model.outcome import Failure
     from curator.store.attempts import Seen
+    from curator.store.spool import Waiting
+    from curator.workflow.inspect.books import Books
 
 JobState: TypeAlias = Literal["queued", "waiting", "running", "held", "over"]
 Word: TypeAlias = Literal["hold", "release", "cancel", "retry"]
@@ -101,19 +99,14 @@ class JobView:
     words: tuple[Word, ...]
 
 
-def open_spool(layout: Layout) -> Spool:
-    """Return the spool to be read."""
-    return Spool(Volume(), layout, SystemClock(), SystemChance())
-
-
-def list_jobs(layout: Layout, now: int) -> tuple[JobLine, ...]:
+def list_jobs(books: Books, now: int) -> tuple[JobLine, ...]:
     """Return every readable job: what runs, what waits, what is held, and what is over and not yet forgotten."""
-    spool, finished = open_spool(layout), FinishedStore(Volume(), layout)
+    layout, spool = books.layout, books.spool
     lines = [_running_line(each) for each in spool.running()]
-    lines += [_queued_line(each.record, iso(each.queued_ms), now) for each in spool.waiting()]
+    lines += [_queued_line(each, now) for each in spool.waiting()]
     lines += [_held_line(each) for each in spool.held()]
-    lines += [_over_line(each, finished) for each in spool.finished()]
-    reasons = find_reasons(spool, now)
+    lines += [_over_line(finished, closing) for finished, closing in books.over.all()]
+    reasons = find_reasons(books, now)
     roots = {key: _root(layout, key) for line in lines if (key := line.project_key) is not None}
     whole = [
         dataclasses.replace(
@@ -147,15 +140,16 @@ def find_job_id(layout: Layout, prefix: str) -> JobId:
 
 def show_job(layout: Layout, job_id: JobId, now: int) -> JobView:
     """Return all that may be shown of one job. Raises `NotFoundError` where no trace of it stands."""
-    spool, decisions = open_spool(layout), DecisionStore(Volume(), layout)
+    books = open_books(layout)
+    spool, decisions = books.spool, books.decisions
     queued, held = spool.queued_one(job_id), spool.held_one(job_id)
     running, outcome = spool.running_one(job_id), spool.outcome(job_id)
     decision, results = decisions.find(job_id), decisions.results(job_id)
-    closing, acceptance = FinishedStore(Volume(), layout).find(job_id), JobStore(Volume(), layout).find(job_id)
+    closing, acceptance = FinishedStore(Volume(), layout).find(job_id), books.jobs.find(job_id)
     owned = running or queued or held
     job = owned.job if owned is not None else decision.job if decision is not None else None
     job = results[0].job if job is None and results else job
-    attempts = AttemptStore(Volume(), layout).of_job(job_id, _FIRST_DAY)
+    attempts = books.attempts.of_job(job_id, _FIRST_DAY)
     if job is None and outcome is None and closing is None and not attempts:
         raise _not_found(layout, job_id)
     key = job.project_key if job is not None else None if closing is None else closing.project_key
@@ -183,7 +177,7 @@ def show_job(layout: Layout, job_id: JobId, now: int) -> JobView:
         closing=closing,
         pending=None if mailbox is None else mailbox.pending(job_id),
         has_card=mailbox is not None and mailbox.ready(job_id) is not None,
-        waits_for=None if state == "over" else find_reasons(spool, now).get(job_id),
+        waits_for=None if state == "over" else find_reasons(books, now).get(job_id),
         root=None if key is None else _root(layout, key),
         words=() if state is None else _words(layout, job_id, state),
     )
@@ -244,23 +238,20 @@ def _running_line(running: Running) -> JobLine:
     return _line(running.job, "running", running.claimed_at, running.attempt)
 
 
-def _queued_line(record: Queued, queued_at: str, now: int) -> JobLine:
-    at = record.available_at
-    if at is not None and ms_of(at) > now:
-        return _line(record.job, "waiting", at, record.next_attempt)
-    return _line(record.job, "queued", queued_at, record.next_attempt)
+def _queued_line(waiting: Waiting, now: int) -> JobLine:
+    seen = waiting.glimpse
+    is_later = seen.due_ms > now
+    state: JobState = "waiting" if is_later else "queued"
+    since = iso(seen.due_ms if is_later else waiting.queued_ms)
+    return JobLine(seen.job_id, state, since, seen.next_attempt, seen.project_key, seen.session_key, None)
 
 
 def _held_line(record: Queued) -> JobLine:
     return _line(record.job, "held", "", record.next_attempt)
 
 
-def _over_line(finished: Finished, closings: FinishedStore) -> JobLine:
+def _over_line(finished: Finished, closing: Closing | None) -> JobLine:
     outcome = finished.outcome
-    try:
-        closing = closings.find(outcome.job_id)
-    except InvalidRecordError:
-        closing = None
     key, session = (None, None) if closing is None else (closing.project_key, closing.session_key)
     done = "completed" if closing is None else closing.status
     result = outcome.error.code if isinstance(outcome, Failed) else done

@@ -14,24 +14,26 @@ from curator.durable.mounts import ground_of, read_mounts
 from curator.durable.read import list_names, stamp_of
 from curator.durable.records import read_record
 from curator.durable.volume import Volume
-from curator.errors import CuratorError, InvalidRecordError
+from curator.errors import CuratorError, InvalidRecordError, StorageError
 from curator.model.budget import Exposure, Limits
 from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import PROJECT_KEY_PATTERN, Day, JobId, ProjectKey
 from curator.model.limits import DIRECTORY_NAMES_MAX, RUNTIMES_MAX, WORKER_BYTES_MAX
 from curator.model.times import day_of, ms_of
-from curator.store.attempts import AttemptStore
-from curator.workflow.inspect.jobs import JobLine, list_jobs, open_spool
+from curator.workflow.inspect.books import Books, open_books
+from curator.workflow.inspect.jobs import JobLine, list_jobs
 from curator.workflow.inspect.letters import Letter, read_letters
 from curator.workflow.inspect.memory import Authority, open_store
+from curator.workflow.inspect.steps import Step, step_of
 from curator.workflow.settings_files import find_service, read_curator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from curator.durable.layout import Layout
     from curator.model.settings import ServiceSettings
+    from curator.store.attempts import AttemptStore
 
 T = TypeVar("T")
 _NO_JOBS: Final[tuple[JobLine, ...]] = ()
@@ -85,6 +87,19 @@ class Storage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ProjectLine:
+    """A project that has jobs which are not over."""
+
+    key: ProjectKey
+    root: str | None
+    jobs: tuple[JobLine, ...]
+
+    def of(self, state: str) -> int:
+        """Return how many of its jobs are in a state."""
+        return sum(line.state == state for line in self.jobs)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
     """A record that cannot be read, or a part that cannot be looked at."""
 
@@ -97,16 +112,22 @@ class Status:
     """The whole look."""
 
     now: int
+    looked_at: int
+    """When it was read; `now` may be a little later."""
     service: ServiceSettings | None
     is_configured: bool
     """Whether a service.json stands, readable or not."""
     workers: tuple[Worker, ...]
     jobs: tuple[JobLine, ...]
+    steps: Mapping[JobId, Step]
+    """Of the jobs that run."""
     set_aside: tuple[Letter, ...]
     day: Day
     budgets: tuple[Budget, ...]
+    is_there: bool
+    """Whether there is an agent folder."""
     storage: Storage | None
-    """None while there is no agent folder."""
+    """None while there is none, or where it cannot be asked."""
     admitting: tuple[Admitting, ...]
     faults: tuple[Fault, ...]
 
@@ -114,9 +135,28 @@ class Status:
         """Return the jobs in these states."""
         return tuple(line for line in self.jobs if line.state in states)
 
+    def projects(self) -> tuple[ProjectLine, ...]:
+        """Return the projects that have jobs which are not over, in the order of these."""
+        found: dict[ProjectKey, list[JobLine]] = {}
+        for line in self.jobs:
+            if line.state != "over" and line.project_key is not None:
+                found.setdefault(line.project_key, []).append(line)
+        return tuple(ProjectLine(key, lines[0].root, tuple(lines)) for key, lines in found.items())
+
+    def seen_at(self, now: int) -> Status:
+        """Return the same look a little later: nothing was read since, and every age has grown."""
+        workers = (dataclasses.replace(each, age_ms=now - ms_of(each.beat.updated_at)) for each in self.workers)
+        return dataclasses.replace(self, now=now, workers=tuple(workers))
+
 
 def look(layout: Layout, now: int) -> Status:
     """Look at everything once. A part that cannot be looked at is a fault, and the rest is told."""
+    return look_in(open_books(layout), now)
+
+
+def look_in(books: Books, now: int, storage: Storage | None = None) -> Status:
+    """Look at everything through books that may have been read before, and with what is known of the disk."""
+    layout = books.layout
     faults: list[Fault] = []
 
     def part(read: Callable[[], T], default: T) -> T:
@@ -129,18 +169,21 @@ def look(layout: Layout, now: int) -> Status:
     service = part(lambda: find_service(layout), None)
     part(lambda: read_curator(layout), None)
     day = Day(day_of(now))
-    jobs = part(lambda: list_jobs(layout, now), _NO_JOBS)
-    faults += part(lambda: _spool_faults(layout), [])
+    jobs = part(lambda: list_jobs(books, now), _NO_JOBS)
+    faults += part(lambda: _spool_faults(books), [])
     return Status(
         now=now,
+        looked_at=now,
         service=service,
         is_configured=part(lambda: stamp_of(layout.service_json), None) is not None,
         workers=part(lambda: _workers(layout, now, faults), ()),
         jobs=jobs,
+        steps=part(lambda: {each.job.id: step_of(books, each) for each in books.spool.running()}, {}),
         set_aside=part(lambda: read_letters(layout), ()),
         day=day,
-        budgets=part(lambda: _budgets(layout, day, service, faults), ()),
-        storage=_storage(layout),
+        budgets=part(lambda: _budgets(books.attempts, day, service, faults), ()),
+        is_there=layout.agent.is_dir(),
+        storage=storage or part(lambda: _storage(layout), None),
         admitting=part(lambda: tuple(_admitting(layout, faults)), ()),
         faults=tuple(dict.fromkeys(faults)),
     )
@@ -163,14 +206,15 @@ def _workers(layout: Layout, now: int, faults: list[Fault]) -> tuple[Worker, ...
     return tuple(sorted(found, key=lambda worker: worker.age_ms))
 
 
-def _spool_faults(layout: Layout) -> list[Fault]:
+def _spool_faults(books: Books) -> list[Fault]:
     remedy = "The next run sets it aside and keeps it; mend it there and run `curator jobs release NAME`"
-    faults = (each.fault for each in open_spool(layout).faults())
+    faults = (each.fault for each in books.spool.faults())
     return [Fault(fault.fact, remedy) for fault in faults if fault is not None]
 
 
-def _budgets(layout: Layout, day: Day, service: ServiceSettings | None, faults: list[Fault]) -> tuple[Budget, ...]:
-    attempts = AttemptStore(Volume(), layout)
+def _budgets(
+    attempts: AttemptStore, day: Day, service: ServiceSettings | None, faults: list[Fault]
+) -> tuple[Budget, ...]:
     reviewer = None if service is None else service.reviewer
     providers = dict.fromkeys(attempts.providers(day))
     if reviewer is not None:
@@ -189,7 +233,11 @@ def _budgets(layout: Layout, day: Day, service: ServiceSettings | None, faults: 
 def _storage(layout: Layout) -> Storage | None:
     if not layout.agent.is_dir():
         return None
-    ground = ground_of(layout.own, read_mounts())
+    try:
+        ground = ground_of(layout.own, read_mounts())
+    except OSError as error:
+        # The folder went while it was looked at, or somebody may not look.
+        raise StorageError(layout.own, error) from error
     is_power_safe = Volume().can_sync_directory(ground.path) and not ground.mount.is_memory
     return Storage(ground.mount.kind, ground.mount.point, is_power_safe, ground.mount.is_network)
 

@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from curator.durable.lock import is_alive
 from curator.durable.records import read_record
-from curator.durable.volume import Volume
 from curator.errors import ConfigError, CuratorError, InvalidRecordError, ReviewerSetupError
 from curator.model.attempt import AttemptState
 from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX, WORKER_BYTES_MAX
 from curator.model.outcome import Failed
-from curator.model.times import DAY_MS, day_of, ms_of
+from curator.model.times import DAY_MS, day_of, iso, ms_of
 from curator.pi.models import find_model
-from curator.store.attempts import AttemptStore
-from curator.store.decisions import DecisionStore
-from curator.store.jobs import JobStore
-from curator.store.standings import StandingStore
 from curator.workflow.retry import CONFIGURATION_CODES
 from curator.workflow.settings_files import OFFLINE_PROVIDER, find_service, refuse_unspoken
 
@@ -34,10 +29,11 @@ if TYPE_CHECKING:
     from curator.durable.layout import Layout
     from curator.model.budget import Amount, Limits
     from curator.model.ids import JobId
-    from curator.model.job import Acceptance, Job, Running
+    from curator.model.job import Acceptance, Running
     from curator.model.project import Standing
     from curator.model.settings import ReviewerProfile, ServiceSettings
-    from curator.store.spool import Spool, Waiting
+    from curator.store.spool import Waiting
+    from curator.workflow.inspect.books import Books
 
 Cause: TypeAlias = Literal[
     "turn", "retry", "budget", "configuration", "unasked", "policy", "branch", "mode", "project", "held", "lease"
@@ -64,22 +60,20 @@ class Reason:
     """Whether that worker's process is gone."""
 
 
-def find_reasons(spool: Spool, now: int) -> Mapping[JobId, Reason]:
+def find_reasons(books: Books, now: int) -> Mapping[JobId, Reason]:
     """Return what each job of the spool waits for. Changes nothing."""
-    look = _Look(spool.layout, now)
+    look, spool = _Look(books, now), books.spool
     running, waiting = spool.running(), spool.waiting()
     reasons: dict[JobId, Reason] = {each.job.id: Reason("held") for each in spool.held()}
     heads = _heads(waiting, look)
     busy = {(each.job.project_key, each.job.branch.name): each.job.id for each in running}
     for each in waiting:
-        job = each.record.job
-        key = (job.project_key, job.branch.name)
         reason = look.rest(each) or look.wait(each)
-        older = busy.get(key, heads.get(key, job.id))
+        older = busy.get(each.branch, heads.get(each.branch, each.job_id))
         if reason is None:
-            reason = Reason("turn") if older == job.id else Reason("branch", behind=older)
-        reasons[job.id] = reason
-    return reasons | {each.job.id: _lease(spool.layout, each) for each in running}
+            reason = Reason("turn") if older == each.job_id else Reason("branch", behind=older)
+        reasons[each.job_id] = reason
+    return reasons | {each.job.id: _lease(books.layout, each) for each in running}
 
 
 def spent_limit(limits: Limits, total: Amount) -> LimitName:
@@ -96,12 +90,11 @@ def _heads(waiting: tuple[Waiting, ...], look: _Look) -> dict[tuple[str, str], J
     """Return the job of each branch that all others of it wait for."""
     heads: dict[tuple[str, str], tuple[int, JobId]] = {}
     for each in waiting:
-        job = each.record.job
-        steps_aside = job.max_chars > MEMORY_CHARS_MAX and look.is_later(each)
+        steps_aside = each.glimpse.max_chars > MEMORY_CHARS_MAX and look.is_later(each)
         if look.rest(each) is not None or steps_aside:
             continue
-        key, rank = (job.project_key, job.branch.name), (look.accepted_ms(each), job.id)
-        heads[key] = min(heads.get(key, rank), rank)
+        rank = (look.accepted_ms(each), each.job_id)
+        heads[each.branch] = min(heads.get(each.branch, rank), rank)
     return {key: job_id for key, (_, job_id) in heads.items()}
 
 
@@ -117,22 +110,21 @@ def _lease(layout: Layout, running: Running) -> Reason:
 class _Look:
     """One look at what the reasons come from; each thing is read once."""
 
-    def __init__(self, layout: Layout, now: int) -> None:
-        self._layout = layout
+    def __init__(self, books: Books, now: int) -> None:
+        self._layout = books.layout
         self._now = now
         self._service: ServiceSettings | None = None
         with contextlib.suppress(ConfigError):
-            self._service = find_service(layout)
-        standings = StandingStore(Volume(), layout)
-        self._standings: dict[str, Standing] = {each.project_key: each for each in standings.all()}
-        self._resting = standings.resting()
-        self._jobs = JobStore(Volume(), layout)
-        self._attempts = AttemptStore(Volume(), layout)
-        self._decisions = DecisionStore(Volume(), layout)
+            self._service = find_service(books.layout)
+        self._standings: dict[str, Standing] = {each.project_key: each for each in books.standings.all()}
+        self._resting = books.standings.resting()
+        self._jobs = books.jobs
+        self._attempts = books.attempts
+        self._decisions = books.decisions
 
     def rest(self, waiting: Waiting) -> Reason | None:
         """Return why a job may not be taken at all as things stand, if it may not."""
-        key = waiting.record.job.project_key
+        key = waiting.glimpse.project_key
         if key in self._resting:
             return Reason("project", word=_word(self._standings.get(key)))
         if self._service is None:
@@ -146,23 +138,22 @@ class _Look:
 
     def wait(self, waiting: Waiting) -> Reason | None:
         """Return what a job waits for by its own time, if that is not yet."""
-        record, job = waiting.record, waiting.record.job
-        until = record.available_at
-        if until is None or not self.is_later(waiting):
+        if not self.is_later(waiting):
             return None
-        if job.max_chars > MEMORY_CHARS_MAX:
+        glimpse, until = waiting.glimpse, iso(waiting.glimpse.due_ms)
+        if glimpse.max_chars > MEMORY_CHARS_MAX:
             return Reason("policy", until, "incompatible_policy")
-        was_asked, code = self._last_attempt(job, record.next_attempt - 1)
+        was_asked, code = self._last_attempt(glimpse.job_id, glimpse.next_attempt - 1)
         if was_asked:
             return Reason("configuration" if code in CONFIGURATION_CODES else "retry", until, code)
-        if ms_of(until) % DAY_MS == 0:
+        if glimpse.due_ms % DAY_MS == 0:
             return Reason("budget", until, "attempt_budget_exhausted", word=self._spent())
         code = self._setup_code()
         return Reason("unasked", until) if code is None else Reason("configuration", until, code)
 
     def is_later(self, waiting: Waiting) -> bool:
         """Tell whether a job's own time has not come."""
-        return waiting.record.available_at is not None and ms_of(waiting.record.available_at) > self._now
+        return waiting.glimpse.due_ms > self._now
 
     def accepted_ms(self, waiting: Waiting) -> int:
         """Return since when a job waits."""
@@ -170,20 +161,20 @@ class _Look:
         return waiting.queued_ms if acceptance is None else ms_of(acceptance.accepted_at)
 
     def _acceptance(self, waiting: Waiting) -> Acceptance | None:
-        if waiting.record.next_attempt == 1:
+        if waiting.glimpse.next_attempt == 1:
             return None
         try:
-            return self._jobs.find(waiting.record.job.id)
+            return self._jobs.find(waiting.job_id)
         except InvalidRecordError:
             return None
 
-    def _last_attempt(self, job: Job, claim: int) -> tuple[bool, str | None]:
+    def _last_attempt(self, job_id: JobId, claim: int) -> tuple[bool, str | None]:
         """Tell whether the last claim asked the reviewer, and with which code that failed, if a file says it."""
-        attempts = self._attempts.of_job(job.id, _FIRST_DAY)
+        attempts = self._attempts.of_job(job_id, _FIRST_DAY)
         sent = [seen for seen in attempts if seen.state is not AttemptState.CANCELLED]
         mine = [seen.id for seen in sent if seen.latest.claim_attempt == claim]
         try:
-            failed = [each for each in self._decisions.results(job.id) if isinstance(each.outcome, Failed)]
+            failed = [each for each in self._decisions.results(job_id) if isinstance(each.outcome, Failed)]
         except InvalidRecordError:
             return bool(mine), None
         # Another worker's attempts are in our journal only once they were adopted; its results stand at once.

@@ -9,6 +9,7 @@ from curator.durable.layout import Layout
 from curator.errors import NotFoundError, UsageError
 from curator.model.ids import JobId
 from curator.model.times import ms_of
+from curator.workflow.inspect.books import open_books
 from curator.workflow.inspect.jobs import find_job_id, list_jobs, show_job
 from curator.workflow.inspect.status import look
 from tests.golden_fixtures import GOLDEN, golden, real_pi
@@ -47,7 +48,7 @@ def test_every_golden_state_can_be_looked_at_and_stays_as_it_was(tmp_path: Path,
 def test_what_real_pi_queued_is_seen(tmp_path: Path) -> None:
     layout = Layout(real_pi("queued", tmp_path))
 
-    (line,) = list_jobs(layout, NOW)
+    (line,) = list_jobs(open_books(layout), NOW)
     view = show_job(layout, line.id, NOW)
 
     assert line.state == view.state == "queued"
@@ -59,7 +60,7 @@ def test_what_real_pi_queued_is_seen(tmp_path: Path) -> None:
 def test_what_the_other_worker_finished_is_seen(tmp_path: Path) -> None:
     layout = Layout(real_pi("consumed", tmp_path))
 
-    (line,) = list_jobs(layout, NOW)
+    (line,) = list_jobs(open_books(layout), NOW)
     view = show_job(layout, line.id, NOW)
 
     assert (line.state, line.result) == ("over", "completed")
@@ -78,7 +79,7 @@ def test_a_job_that_was_set_aside_is_said_to_be_so(tmp_path: Path) -> None:
 
 def test_a_job_is_found_by_the_head_of_its_id(tmp_path: Path) -> None:
     layout = Layout(real_pi("consumed", tmp_path))
-    (line,) = list_jobs(layout, NOW)
+    (line,) = list_jobs(open_books(layout), NOW)
 
     assert find_job_id(layout, line.id[:9]) == line.id
     assert find_job_id(layout, line.id.removeprefix("review_")[:1]) == line.id

@@ -20,6 +20,7 @@ from curator.model.memory import branch_digest, empty_branch
 from curator.model.outcome import Failed, Failure
 from curator.model.project import Standing, Wish
 from curator.model.times import ms_of
+from curator.workflow.inspect.books import open_books
 from curator.workflow.inspect.waiting import Reason, find_reasons, spent_limit
 from curator.workflow.settings_files import profile_of, service_of, write_service
 from tests.workflow.shops import Scene, open_shop
@@ -88,7 +89,7 @@ def failed(scene: Scene, job: Job, code: str, claim: int = 1) -> None:
 
 
 def reason(scene: Scene, job_id: JobId) -> Reason:
-    return find_reasons(scene.shop.stores.spool, NOW)[job_id]
+    return find_reasons(open_books(scene.shop.layout), NOW)[job_id]
 
 
 def configure(layout: Layout, **changes: Json) -> None:
