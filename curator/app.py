@@ -90,7 +90,7 @@ class App:
         self.refuse_foreign_worker()
         self.tell_promise()
         with Beating(shop) as beating:
-            recover(shop)
+            recover(shop, leave_expired=True)
             sleeper = _Sleeper(shop.stop) if wait else None
             drained = drain(shop, limit=limit, sleeper=sleeper, pulse=beating)
             project(shop, force=True)
@@ -136,7 +136,7 @@ class App:
 
     def recover(self) -> None:
         """Put right what a crash left."""
-        recover(self.shop)
+        recover(self.shop, leave_expired=True)
 
     def maintain(self) -> None:
         """Do what keeps an agent folder small and right; one bad entry never stops the rest."""

@@ -9,7 +9,9 @@ INVARIANT  `refresh` returns what a fresh reading of the folder would, as long a
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from curator.durable.clock import file_clock_ns
@@ -18,7 +20,6 @@ from curator.errors import InvalidRecordError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from curator.durable.read import Stamp
 
@@ -72,7 +73,7 @@ class Indexed(Generic[T]):
 
     def still_holds(self, stamp: Stamp) -> bool:
         """Tell whether the record need not be read again."""
-        return self.fault is None and _Look(self.stamp, self.looked_ns).still_holds(stamp)
+        return self.fault is None and self.stamp == stamp and self.looked_ns - stamp.mtime_ns >= _RACY_NS
 
 
 class FolderIndex(Generic[T]):
@@ -99,18 +100,19 @@ class FolderIndex(Generic[T]):
             return self._known
 
     def _looked_at(self, names: list[str]) -> Mapping[str, Indexed[T]]:
-        found = ((name, self._one(name)) for name in names)
+        # Thousands of names are looked at: a path is made only of what is read.
+        prefix = f"{self._folder}{os.sep}"
+        found = ((name, self._one(prefix + name, self._known.get(name))) for name in names)
         return {name: one for name, one in found if one is not None}
 
-    def _one(self, name: str) -> Indexed[T] | None:
-        path = self._folder / name
+    def _one(self, name: str, known: Indexed[T] | None) -> Indexed[T] | None:
         now = file_clock_ns()
-        stamp = stamp_of(path)
+        stamp = stamp_of(name)
         if stamp is None:
             return None
-        known = self._known.get(name)
         if known is not None and known.still_holds(stamp):
             return known
+        path = Path(name)
         try:
             record = self._read(path)
         except InvalidRecordError as fault:

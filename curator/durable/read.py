@@ -10,14 +10,11 @@ import dataclasses
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from curator.durable.volume import FILE_MODE
 from curator.errors import InvalidRecordError, StorageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _NO_RECORD: Final = {
     errno.ELOOP: "is a symlink where a file belongs",
@@ -39,7 +36,7 @@ class Stamp:
     inode: int
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path | str) -> Stamp | None:
     """Return the stamp of a name, or None where nothing stands. Follows no symlink."""
     status = _status_of(path)
     return None if status is None else Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
@@ -51,13 +48,13 @@ def mode_of(path: Path) -> int | None:
     return None if status is None else status.st_mode
 
 
-def _status_of(path: Path) -> os.stat_result | None:
+def _status_of(path: Path | str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StorageError(path, error) from error
+        raise StorageError(Path(path), error) from error
 
 
 def prove_free(folder: Path, size: int) -> None:

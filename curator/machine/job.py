@@ -30,8 +30,13 @@ JOB: Final = Machine(
         Transition(_S.QUEUED, "quarantine", _S.QUARANTINED, "its record cannot be read, or another job has its id"),
         Transition(_S.RUNNING, "renew", _S.RUNNING, "the lease is extended"),
         Transition(_S.RUNNING, "rebase", _S.RUNNING, "the branch moved: a new attempt against the new base"),
+        Transition(
+            _S.RUNNING, "take over", _S.RUNNING, "its owner died or slept beyond the lease: the next claim, in place"
+        ),
         Transition(_S.RUNNING, "defer", _S.QUEUED, "it waits for another try"),
-        Transition(_S.RUNNING, "expire", _S.QUEUED, "its owner died or slept beyond the lease"),
+        Transition(
+            _S.RUNNING, "expire", _S.QUEUED, "its owner died or slept beyond the lease, and nobody here takes it over"
+        ),
         Transition(_S.RUNNING, "return", _S.QUEUED, "a graceful stop gives it back"),
         Transition(
             _S.RUNNING, "finish", _S.FINISHED, "its outcome is durable; a person's cancel claims it for that first"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curator.model.accounting import DayAttempt, DayFile
-    from curator.model.ids import AttemptId, LeaseToken
+    from curator.model.ids import AttemptId, JobId, LeaseToken
     from curator.model.outcome import Provenance
     from curator.store.attempts import Seen
     from curator.workflow.shop import Shop
@@ -104,20 +104,18 @@ def adopt_all(shop: Shop) -> Closed:
 def close_orphans(shop: Shop) -> Closed:
     """Close the journal's open attempts whose owner is gone, and correct unknowns whose result came after all.
 
-    Call it after the spool's recovery, so that an expired lease is no living one. Raises `BusyError`, `StorageError`.
+    Raises `BusyError` and `StorageError`.
     """
     turn = _Round(shop)
-    foreign = [seen.latest.day for seen in turn.orphans() if not _is_ours(seen)]
-    unread = {day for day in sorted(set(foreign)) if not turn.take_over(day)}
-    for seen in turn.orphans():
-        # What a day file says of a foreign attempt comes first, so one that cannot be read leaves it open.
-        if _is_ours(seen) or seen.latest.day not in unread:
-            try:
-                turn.close(seen.latest)
-            except InvalidRecordError as fault:
-                # Its next step stands and cannot be read: it stays counted as it is, and the others are closed.
-                turn.tell(fault)
+    turn.close_orphans(None)
     turn.correct_late()
+    return turn.closed()
+
+
+def close_orphans_of(job_id: JobId, shop: Shop) -> Closed:
+    """Close what the last owner of one job left open, when its claim was taken over. Raises as `close_orphans`."""
+    turn = _Round(shop)
+    turn.close_orphans(job_id)
     return turn.closed()
 
 
@@ -167,8 +165,11 @@ class _Round:
         self._shop = shop
         self._stores = shop.stores
         # In this order: see the invariant.
-        self._cutoff = iso(shop.clock.now())
-        self._living: frozenset[LeaseToken] = frozenset(each.lease_token for each in shop.stores.spool.running())
+        now = shop.clock.now()
+        self._cutoff = iso(now)
+        self._living: frozenset[LeaseToken | None] = frozenset(
+            each.glimpse.lease_token for each in shop.stores.spool.claimed() if each.glimpse.due_ms > now
+        )
         self._counts: Counter[str] = Counter()
         self._days: set[Day] = set()
 
@@ -186,8 +187,22 @@ class _Round:
     def tell(self, fault: CuratorError) -> None:
         self._shop.listener.tell(Stopped("accounting", fault.code, fault.fact, fault.remedy))
 
-    def orphans(self) -> list[Seen]:
-        return [seen for seen in self._stores.attempts.open_attempts() if self._is_orphan(seen.latest)]
+    def close_orphans(self, of: JobId | None) -> None:
+        """Close the orphans of the journal, or of one job: the foreign ones where the protocol's day file agrees."""
+        foreign = [seen.latest.day for seen in self._orphans(of) if not _is_ours(seen)]
+        unread = {day for day in sorted(set(foreign)) if not self.take_over(day)}
+        for seen in self._orphans(of):
+            # What a day file says of a foreign attempt comes first, so one that cannot be read leaves it open.
+            if _is_ours(seen) or seen.latest.day not in unread:
+                try:
+                    self._publish(self._closing(seen.latest))
+                except InvalidRecordError as fault:
+                    # Its next step stands and cannot be read: it stays counted as it is, and the others are closed.
+                    self.tell(fault)
+
+    def _orphans(self, of: JobId | None) -> list[Seen]:
+        attempts = [seen for seen in self._stores.attempts.open_attempts() if self._is_orphan(seen.latest)]
+        return [seen for seen in attempts if of is None or seen.latest.job_id == of]
 
     def take_over(self, day: Day) -> bool:
         """Copy a day's foreign attempts, then close its orphans; False where the day cannot be read."""
@@ -207,10 +222,6 @@ class _Round:
             self.tell(fault)
             return False
         return True
-
-    def close(self, latest: Attempt) -> None:
-        """Close one attempt of the journal."""
-        self._publish(self._closing(latest))
 
     def correct_late(self) -> None:
         """Let a result that came after all say what an unknown attempt cost."""

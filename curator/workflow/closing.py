@@ -113,9 +113,10 @@ def cancel_job(shop: Shop, job_id: JobId) -> None:
     spool = shop.stores.spool
     if spool.held_one(job_id) is not None:
         spool.release(job_id)
-    waiting = next((each for each in spool.waiting() if each.record.job.id == job_id), None)
+    waiting = next((each for each in spool.waiting() if each.job_id == job_id), None)
+    record = None if waiting is None else spool.whole(waiting)
     claim = None
-    if waiting is not None and accept(waiting.record.job, waiting.queued_ms, shop):
+    if waiting is not None and record is not None and accept(record.job, waiting.queued_ms, shop):
         claim = spool.claim(waiting, shop.worker_id)
     if claim is None:
         fact = f"{job_id} does not wait in the queue"

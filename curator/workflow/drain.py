@@ -9,9 +9,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from curator.model import event
-from curator.workflow.claim import line_up
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
-from curator.workflow.turn import blocks_all, rest_state, take_turn, try_take
+from curator.workflow.line import Lookout
+from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
@@ -68,11 +68,12 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
     count, turns, is_blocked, blocked_by = _Count(), 0, False, None
     passed: set[JobId] = set()
     aside: set[JobId] = set()
+    lookout = Lookout()
     while not shop.stop.is_set() and (limit is None or turns < limit):
-        line = line_up(shop, passed, aside)
+        line = lookout.line(shop, passed, aside)
         # While nobody can be asked, a job that needs nobody can still be finished.
         decided = shop.stores.decisions.is_elected
-        waiting = next((each for each in line.ready if not is_blocked or decided(each.record.job.id)), None)
+        waiting = next((each for each in line.ready if not is_blocked or decided(each.job_id)), None)
         if waiting is None:
             now = shop.clock.now()
             if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or line.ready:
@@ -80,14 +81,20 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
             sleeper.sleep(max(1, line.next_at - now))
             is_blocked = False
             continue
+        line.took(waiting)
         claim = try_take(waiting, shop)
-        if claim is None:
-            passed.add(waiting.record.job.id)
+        if isinstance(claim, NotTaken):
+            passed.add(waiting.job_id)
+            lookout.forget()
             continue
         turns += 1
         pulse.note("working", claim.job.id, claim.attempt)
         ending = take_turn(claim, shop)
         count.of(ending)
+        if isinstance(ending, Applied | Ended):
+            lookout.follow(waiting.branch)
+        else:
+            lookout.forget()
         if isinstance(ending, Waits) and ending.is_own_fault:
             aside.add(claim.job.id)
         state = rest_state(ending)

@@ -135,18 +135,18 @@ def _close_decided(shop: Shop) -> Iterator[JobId]:
 
 def _may_close(waiting: Waiting, shop: Shop) -> bool:
     """Tell whether a job's proposal is paid for, and the mode in force may carry it on."""
-    job, stores = waiting.record.job, shop.stores
+    job_id, stores = waiting.job_id, shop.stores
     try:
-        standing, acceptance = stores.standings.find(job.project_key), stores.jobs.find(job.id)
+        standing, acceptance = stores.standings.find(waiting.glimpse.project_key), stores.jobs.find(job_id)
         if standing is not None and standing.begun is not None:
             return False
         if shop.service.mode == "shadow" and acceptance is not None and acceptance.authority == "external":
             return False
-        return stores.decisions.is_elected(job.id) or any(
-            isinstance(each.outcome, Completed) for each in stores.decisions.results(job.id)
+        return stores.decisions.is_elected(job_id) or any(
+            isinstance(each.outcome, Completed) for each in stores.decisions.results(job_id)
         )
     except InvalidRecordError as error:
-        shop.listener.tell(Stopped(f"job {job.id}", error.code, error.fact, error.remedy))
+        shop.listener.tell(Stopped(f"job {job_id}", error.code, error.fact, error.remedy))
         return False
 
 
@@ -159,8 +159,8 @@ def _is_closed(claim: Claim, waiting: Waiting, quiet: Shop) -> bool:
     except StorageError:
         raise
     except CuratorError as error:
-        at = waiting.record.available_at
-        quiet.stores.spool.put_back(claim.job.id, quiet.worker_id, quiet.clock.now() if at is None else ms_of(at))
+        at = waiting.glimpse.due_ms or quiet.clock.now()
+        quiet.stores.spool.put_back(claim.job.id, quiet.worker_id, at)
         if not isinstance(error, _NoCallError):
             quiet.listener.tell(Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
         return False

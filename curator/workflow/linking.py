@@ -71,7 +71,7 @@ def plan_link(shop: Shop, old: ProjectKey, folder: Path) -> Link:
     own = HeirStore(shop.volume, shop.layout.project(after.key)).own_memory(branches, histories)
     if own is not None:
         raise RefusedError(own, remedy="Two memories are never mixed; link to a project without one")
-    waiting = [each.record.job.id for each in _waiting(shop, old)]
+    waiting = [each.job_id for each in _waiting(shop, old)]
     held = [each.job.id for each in shop.stores.spool.held() if each.job.project_key == old]
     decided = tuple(job_id for job_id in waiting if shop.stores.decisions.is_elected(job_id))
     jobs = tuple(job_id for job_id in (*waiting, *held) if job_id not in decided)
@@ -210,7 +210,7 @@ def _prove(branches: tuple[Branch, ...], memory: ProjectStore, heir: ProjectStor
 
 
 def _waiting(shop: Shop, key: ProjectKey) -> list[Waiting]:
-    return [each for each in shop.stores.spool.waiting() if each.record.job.project_key == key]
+    return [each for each in shop.stores.spool.waiting() if each.glimpse.project_key == key]
 
 
 def _close_decided(shop: Shop, key: ProjectKey) -> None:
@@ -220,7 +220,7 @@ def _close_decided(shop: Shop, key: ProjectKey) -> None:
     if shop.service.mode == "embedded":
         return
     for waiting in _waiting(shop, key):
-        decision = shop.stores.decisions.find(waiting.record.job.id)
+        decision = shop.stores.decisions.find(waiting.job_id)
         claim = None if decision is None else take(shop, waiting)
         if decision is None or claim is None:
             continue
@@ -234,7 +234,8 @@ def _move_jobs(shop: Shop, key: ProjectKey, new: ProjectKey, heir: ProjectStore)
     """Make each job that waits anew for the new key, durable before the old one ends."""
     spool = shop.stores.spool
     held = [(each.job, True) for each in spool.held() if each.job.project_key == key]
-    for job, is_held in [(each.record.job, False) for each in _waiting(shop, key)] + held:
+    queued = [(each.job, False) for each in spool.queued() if each.job.project_key == key]
+    for job, is_held in queued + held:
         if shop.stores.decisions.is_elected(job.id):
             continue
         made = _make_anew(shop, job, new, heir)

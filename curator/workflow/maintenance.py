@@ -47,7 +47,7 @@ stands."""
 
 def maintain(shop: Shop) -> None:
     """Put right what others left meanwhile, then let go what is old. Raises `StorageError` when the disk fails."""
-    recover(shop)
+    recover(shop, leave_expired=True)
     ties = Ties(shop)
     for subject, step in _STEPS:
         apart(subject, partial(step, shop, ties), shop)

@@ -1,6 +1,6 @@
 """Several jobs at once, never two of one branch: parallel jobs are the group commit.
 
-One thread fills the slots; each slot carries one job to its end. A job's failure costs that job.
+One thread fills the slots; each slot takes one job and carries it to its end. A job's failure costs that job.
 
 INVARIANT  Two jobs of one branch are never under way here together; the spool's running records say the same to others.
 """
@@ -9,40 +9,44 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from curator.errors import BusyError, StorageError
 from curator.model.event import Stopped
 from curator.model.ports import Class
-from curator.workflow.claim import line_up
-from curator.workflow.ending import OverBudget, Waits
+from curator.workflow.ending import Applied, Ended, OverBudget, Waits
+from curator.workflow.line import Lookout
 from curator.workflow.retry import wait_ms
-from curator.workflow.turn import blocks_all, rest_state, take_turn, try_take
+from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curator.model.heartbeat import WorkerState
-    from curator.model.ids import BranchName, JobId, ProjectKey
-    from curator.model.job import Job
+    from curator.model.ids import JobId
     from curator.model.ports import Stop
     from curator.store.spool import Claim, Waiting
     from curator.workflow.drain import Pulse
     from curator.workflow.ending import Ending
+    from curator.workflow.line import Branch
     from curator.workflow.shop import Shop
-
-_Branch: TypeAlias = "tuple[ProjectKey, BranchName]"
 
 _DISK_PAUSE_MS: Final = 5_000
 """After the disk refused, nothing is begun for so long: it is full or failing for every job alike."""
 _BUSY_PAUSE_MS: Final = 250
+_PASSED_MS: Final = 60_000
+"""A job that cannot be taken is not tried again for so long."""
+_MISSES_MAX: Final = 3
+"""Somebody else may be quicker a few times; then something else keeps the job from being taken."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class _Slot:
-    claim: Claim
+    waiting: Waiting
     since: int
+    claim: Claim | None = None
 
 
 class Pool:
@@ -57,7 +61,11 @@ class Pool:
         self._wake = wake
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="job")
         self._mutex = threading.Lock()
-        self._slots: dict[_Branch, _Slot] = {}
+        self._slots: dict[Branch, _Slot] = {}
+        self._lookout = Lookout()
+        self._over: deque[tuple[Waiting, Ending | None]] = deque()
+        self._misses: Counter[JobId] = Counter()
+        self._passed: dict[JobId, int] = {}
         self._aside: set[JobId] = set()
         self._blocked_until: int | None = None
         self._paused_until = 0
@@ -82,6 +90,7 @@ class Pool:
         with self._mutex:
             self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
             self._blocked_until = None
+            self._lookout.forget()
 
     def fill(self) -> int:
         """Claim and begin what may run now; return how many were begun. Call it from one thread only."""
@@ -93,14 +102,23 @@ class Pool:
             return 0
         if self._blocked_until is not None and now >= self._blocked_until:
             self._blocked_until = None
-        line = line_up(shop, aside=frozenset(self._aside))
+        self._learn(now)
+        pause_ms = self._lookout.pause_ms(shop)
+        if pause_ms or self._is_full():
+            # A full pool waits for the end of a job, which wakes it.
+            self._next_at = now + pause_ms if pause_ms else None
+            self._tell_pulse()
+            return 0
+        line = self._lookout.line(shop, self._passed, self._aside)
         for waiting in line.ready:
             if self._is_full() or self._is_closing:
                 break
-            if self._may_begin(waiting) and self._begin(waiting, shop):
+            if self._may_begin(waiting):
+                line.took(waiting)
+                self._begin(waiting, shop)
                 begun += 1
-        due = [moment for moment in (line.next_at, self._blocked_until) if moment is not None]
-        self._next_at = min(due, default=None)
+        due = (line.next_at, line.lease_end, self._blocked_until, *self._passed.values())
+        self._next_at = min((moment for moment in due if moment is not None), default=None)
         self._tell_pulse()
         return begun
 
@@ -132,43 +150,71 @@ class Pool:
     def _is_full(self) -> bool:
         return self.busy >= self._concurrency
 
+    def _learn(self, now: int) -> None:
+        """Take in what became of the jobs that ended since; the line holds while each of them is over for good."""
+        with self._mutex:
+            self._passed = {job_id: until for job_id, until in self._passed.items() if until > now}
+        while self._over:
+            waiting, ending = self._over.popleft()
+            if isinstance(ending, Applied | Ended):
+                self._lookout.follow(waiting.branch)
+            else:
+                self._lookout.forget()
+
     def _may_begin(self, waiting: Waiting) -> bool:
-        if self._blocked_until is not None and not self._shop.stores.decisions.is_elected(waiting.record.job.id):
+        if self._blocked_until is not None and not self._shop.stores.decisions.is_elected(waiting.job_id):
             return False
         with self._mutex:
-            if _branch(waiting.record.job) in self._slots:
+            if waiting.branch in self._slots:
                 return False
-            of_project = sum(1 for key, _ in self._slots if key == waiting.record.job.project_key)
+            of_project = sum(1 for key, _ in self._slots if key == waiting.glimpse.project_key)
             return of_project < max(1, self._concurrency // 2)
 
-    def _begin(self, waiting: Waiting, shop: Shop) -> bool:
+    def _begin(self, waiting: Waiting, shop: Shop) -> None:
+        with self._mutex:
+            self._slots[waiting.branch] = _Slot(waiting, shop.clock.now())
+        self._threads.submit(self._carry, waiting, shop)
+
+    def _carry(self, waiting: Waiting, shop: Shop) -> None:
+        ending: Ending | None = None
         try:
             claim = try_take(waiting, shop)
+            if isinstance(claim, NotTaken):
+                self._miss(waiting, claim, shop)
+            else:
+                ending = self._turn(waiting, claim, shop)
         except StorageError as error:
             self._pause(error, _DISK_PAUSE_MS)
-            return False
         except BusyError as error:
             self._pause(error, _BUSY_PAUSE_MS)
-            return False
-        if claim is None:
-            return False
-        with self._mutex:
-            self._slots[_branch(waiting.record.job)] = _Slot(claim, shop.clock.now())
-        self._threads.submit(self._carry, claim, shop)
-        return True
+        finally:
+            self._over.append((waiting, ending))
+            with self._mutex:
+                self._slots.pop(waiting.branch, None)
+            self._wake()
 
-    def _carry(self, claim: Claim, shop: Shop) -> None:
+    def _miss(self, waiting: Waiting, why: NotTaken, shop: Shop) -> None:
+        """Let a job that cannot be taken rest for a while, and the others of its branch go on."""
+        with self._mutex:
+            self._misses[waiting.job_id] += 1
+            if why is NotTaken.TROUBLED or self._misses[waiting.job_id] >= _MISSES_MAX:
+                self._passed[waiting.job_id] = shop.clock.now() + _PASSED_MS
+                del self._misses[waiting.job_id]
+
+    def _turn(self, waiting: Waiting, claim: Claim, shop: Shop) -> Ending | None:
+        with self._mutex:
+            self._misses.pop(waiting.job_id, None)
+            self._slots[waiting.branch].claim = claim
+        self._tell_pulse()
         try:
             ending = take_turn(claim, shop)
             self._note(claim, ending)
-        except StorageError as error:
-            self._pause(error, _DISK_PAUSE_MS)
+        except StorageError:
+            raise
         except Exception as error:  # noqa: BLE001 - a defect in one job must not end the daemon; its type is told, no text
             self._isolate(claim, error, shop)
-        finally:
-            with self._mutex:
-                self._slots.pop(_branch(claim.job), None)
-            self._wake()
+            return None
+        return ending
 
     def _note(self, claim: Claim, ending: Ending) -> None:
         if isinstance(ending, Waits) and ending.is_own_fault:
@@ -193,15 +239,12 @@ class Pool:
 
     def _tell_pulse(self) -> None:
         with self._mutex:
-            oldest = min(self._slots.values(), key=lambda slot: slot.since, default=None)
-        claim = None if oldest is None else oldest.claim
-        told: tuple[WorkerState, JobId | None, int | None] = (self._rest, None, None)
-        if claim is not None:
-            told = ("working", claim.job.id, claim.attempt)
-        if told != self._told:
-            self._told = told
+            claimed = [slot for slot in self._slots.values() if slot.claim is not None]
+            oldest = min(claimed, key=lambda slot: slot.since, default=None)
+            claim = None if oldest is None else oldest.claim
+            told: tuple[WorkerState, JobId | None, int | None] = (self._rest, None, None)
+            if claim is not None:
+                told = ("working", claim.job.id, claim.attempt)
+            is_news, self._told = told != self._told, told
+        if is_news:
             self._pulse.note(*told)
-
-
-def _branch(job: Job) -> _Branch:
-    return job.project_key, job.branch.name

@@ -117,7 +117,7 @@ def _waiting(shop: Shop, key: ProjectKey) -> tuple[Job, ...]:
     for each in spool.held():
         if each.job.project_key == key:
             spool.release(each.job.id)
-    return tuple(each.record.job for each in spool.waiting() if each.record.job.project_key == key)
+    return tuple(each.job for each in spool.queued() if each.job.project_key == key)
 
 
 def _end(shop: Shop, job: Job) -> None:
@@ -131,7 +131,7 @@ def _jobs_of(shop: Shop, key: ProjectKey) -> set[JobId]:
     """Return the project's jobs of which a trace with text in it may stand."""
     layout, decisions = shop.layout, shop.stores.decisions
     own = {job_id for place in _places(shop, key) for job_id in _ids(place)}
-    queued = {each.record.job.id for each in shop.stores.spool.waiting() if each.record.job.project_key == key}
+    queued = {each.job_id for each in shop.stores.spool.waiting() if each.glimpse.project_key == key}
     traces = decisions.jobs() | set(decisions.ages()) | shop.stores.bases.jobs()
     over = set(_ids(layout.outcomes))
     return own | queued | {each for each in (traces | over) - own if _key_of(shop, each) == key}

@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from curator.workflow.shop import Shop
 
 
-def recover(shop: Shop) -> None:
-    """Put right what a crash left, anywhere under the agent folder."""
+def recover(shop: Shop, *, leave_expired: bool = False) -> None:
+    """Put right what a crash left, anywhere under the agent folder.
+
+    A claim whose owner is gone goes back to the queue; whoever reviews next leaves it, and takes it over in place.
+    """
     shop.stores.spool.prepare()
-    found = recover_spool(shop.stores.spool)
+    found = recover_spool(shop.stores.spool, leave_expired=leave_expired)
     for moved in found.set_aside:
         shop.listener.tell(SetAside(str(moved.path), moved.reason))
     if found.expired:

@@ -78,7 +78,7 @@ def give_up(begun: Begun, shop: Shop) -> tuple[Path, ...]:
     is_undecided = not shop.stores.decisions.is_elected(begun.job_id)
     shop.memory(begun.key, begun.authority).give_up(begun.job_id, move, is_undecided=is_undecided)
     for waiting in shop.stores.spool.waiting():
-        if waiting.record.job.id == begun.job_id and waiting.record.available_at is not None:
+        if waiting.job_id == begun.job_id and waiting.glimpse.due_ms:
             shop.stores.spool.hurry(waiting)
     return tuple(moved)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 from typing import TYPE_CHECKING, assert_never
 
 from curator.errors import BusyError, ConflictError, CuratorError, InvalidRecordError, StorageError
@@ -21,18 +22,27 @@ if TYPE_CHECKING:
     from curator.workflow.shop import Shop
 
 
-def try_take(waiting: Waiting, shop: Shop) -> Claim | None:
-    """Claim a head of the queue; None where somebody was quicker, or where what stops that one job was told.
+class NotTaken(enum.Enum):
+    """Why a head of the queue could not be claimed."""
+
+    GONE = "gone"
+    """It is not there any more as it was seen."""
+    TROUBLED = "troubled"
+    """What stops that one job was told."""
+
+
+def try_take(waiting: Waiting, shop: Shop) -> Claim | NotTaken:
+    """Claim a head of the queue, or say why not.
 
     Raises `BusyError` and `StorageError`: with a lock held or a disk that refuses, no other job would fare better.
     """
     try:
-        return take(shop, waiting)
+        return take(shop, waiting) or NotTaken.GONE
     except (BusyError, StorageError):
         raise
     except CuratorError as error:
-        shop.listener.tell(event.Stopped(f"job {waiting.record.job.id}", error.code, error.fact, error.remedy))
-        return None
+        shop.listener.tell(event.Stopped(f"job {waiting.job_id}", error.code, error.fact, error.remedy))
+        return NotTaken.TROUBLED
 
 
 def blocks_all(ending: Ending) -> bool:

@@ -22,6 +22,7 @@ JOB_SITES: Final = {
     "renew": "Spool.renew",
     "rebase": "Spool.reclaim",
     "defer": "Spool.defer",
+    "take over": "Spool._take_over",
     "expire": "_settle_running",
     "finish": "Spool.publish_outcome",
     "hold": "Spool.hold",

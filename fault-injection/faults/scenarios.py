@@ -322,6 +322,11 @@ def _release(world: World) -> None:
         world.tell(Mark("over", job_id))
 
 
+def _take_over(world: World) -> None:
+    world.clock.move(_BACK_OFF_MS)
+    world.review()
+
+
 def _long_ago(world: World) -> None:
     """Leave two finished jobs whose cards Pi has shown: one that was retried, and one that failed."""
     _queued("alpha", "beta")(world)
@@ -429,6 +434,12 @@ _ALL: Final = (
         {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
         _decided,
         _release,
+    ),
+    Scenario(
+        "taken-over",
+        {"alpha": (_ALPHA,), "beta": (Says(("Beta is remembered.",)),)},
+        _decided,
+        _take_over,
     ),
 )
 

@@ -122,7 +122,7 @@ class Place:
     def let_go_on(self, job: Job) -> None:
         """Take away a back-off, as if its time had passed."""
         spool = self.shop().stores.spool
-        spool.hurry(next(each for each in spool.waiting() if each.record.job.id == job.id))
+        spool.hurry(next(each for each in spool.waiting() if each.job_id == job.id))
 
     # The command.
 

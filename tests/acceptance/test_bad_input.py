@@ -89,7 +89,7 @@ def in_folder(name: str, harm: Callable[[Path], object]) -> Harm:
         assert isinstance(path, Path)
         if name == "running":
             spool = place.shop().stores.spool
-            (waiting,) = [each for each in spool.waiting() if each.record.job.id == job.id]
+            (waiting,) = [each for each in spool.waiting() if each.job_id == job.id]
             spool.claim(waiting, WorkerId("curator:dead:1"))
         path.parent.mkdir(exist_ok=True, mode=0o700)
         renamed = harm(path)

@@ -146,7 +146,7 @@ def judge(place: Place, mode: Mode, job: Job) -> Exposure:
 
 def waits_ms(place: Place, job: Job, outcome: Failed) -> int:
     """Return for how long after its failure a job rests."""
-    (record,) = [each.record for each in place.shop().stores.spool.waiting() if each.record.job.id == job.id]
+    (record,) = [each for each in place.shop().stores.spool.queued() if each.job.id == job.id]
     assert record.available_at is not None
     return ms_of(record.available_at) - ms_of(outcome.completed_at)
 

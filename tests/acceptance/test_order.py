@@ -51,7 +51,7 @@ def test_hurrying_keeps_a_jobs_place(tmp_path: Path) -> None:
     world, reviewer, _, ids = three_jobs(tmp_path)
     spool = world.open(reviewer).shop.stores.spool
 
-    spool.hurry(next(each for each in spool.waiting() if each.record.job.id == ids[1]))
+    spool.hurry(next(each for each in spool.waiting() if each.job_id == ids[1]))
 
     world.open(reviewer).review_once()
     assert reviewed(reviewer) == ids

@@ -227,11 +227,11 @@ def test_jobs_wait_in_the_order_in_which_they_were_accepted(tmp_path: Path) -> N
     waiting = sorted(app.shop.stores.spool.waiting(), key=lambda each: each.queued_ms)
 
     for key, ids in order.items():
-        assert [each.record.job.id for each in waiting if each.record.job.project_key == key] == ids
+        assert [each.job_id for each in waiting if each.glimpse.project_key == key] == ids
 
 
 def _project_of(app: App, job_id: str) -> str:
-    return next(each.record.job.project_key for each in app.shop.stores.spool.waiting() if each.record.job.id == job_id)
+    return next(each.glimpse.project_key for each in app.shop.stores.spool.waiting() if each.job_id == job_id)
 
 
 @pytest.mark.parametrize("place", ["service.json", "review-spool/queued/x.json", "curator/jobs/x.json"])

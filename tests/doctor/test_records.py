@@ -14,7 +14,8 @@ from curator.model.feedback import Pending
 from curator.model.ids import ProjectKey, WorkerId
 from curator.model.times import iso
 from curator.store.standings import StandingStore
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import take
+from curator.workflow.line import line_up
 from curator.workflow.projects import decide
 from tests.doctor.trees import DEAD, bad, levels
 from tests.durable.volumes import Crash

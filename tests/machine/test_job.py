@@ -14,6 +14,7 @@ ARROWS = {
     (QUEUED, "quarantine"): QUARANTINED,
     (RUNNING, "renew"): RUNNING,
     (RUNNING, "rebase"): RUNNING,
+    (RUNNING, "take over"): RUNNING,
     (RUNNING, "defer"): QUEUED,
     (RUNNING, "expire"): QUEUED,
     (RUNNING, "return"): QUEUED,

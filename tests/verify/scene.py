@@ -20,7 +20,8 @@ from curator.model.ports import CallFailure, Class
 from curator.model.times import day_of, iso
 from curator.verify.finding import Finding, Severity
 from curator.verify.whole import verify
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import take
+from curator.workflow.line import line_up
 from curator.workflow.undo import undo
 from tests.foreign import foreground_add
 from tests.kit import ScriptedReviewer, World, adding, provenance_at
@@ -221,10 +222,10 @@ class _Maker:
         for name in ("held", "running", "queued"):
             self._enqueued(app, name, key)
         app.shop.stores.spool.hold(self.jobs["held"])
-        waiting = next(each for each in app.shop.stores.spool.waiting() if each.record.job.id == self.jobs["running"])
+        waiting = next(each for each in app.shop.stores.spool.waiting() if each.job_id == self.jobs["running"])
         claim = take(app.shop, waiting)
         assert claim is not None
-        assert all(head.record.job.project_key != key for head in line_up(app.shop).ready)
+        assert all(head.glimpse.project_key != key for head in line_up(app.shop).ready)
         now = app.shop.clock.now()
         draft = Reserved(
             id=attempt_id(claim.job.digest, claim.attempt, claim.running.lease_token),

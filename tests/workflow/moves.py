@@ -104,12 +104,12 @@ def wait_for(app: App, world: World, job: Job) -> None:
 
 def job_of(app: App, key: ProjectKey, frontier: str) -> Job:
     spool = app.shop.stores.spool
-    found = [*(each.record.job for each in spool.waiting()), *(each.job for each in spool.held())]
+    found = [*(each.job for each in spool.queued()), *(each.job for each in spool.held())]
     return next(job for job in found if (job.project_key, job.through_entry_id) == (key, frontier))
 
 
 def waiting_of(app: App, key: ProjectKey) -> list[str]:
     """Return the frontiers of the jobs that wait or are held for a project."""
     spool = app.shop.stores.spool
-    found = [*(each.record.job for each in spool.waiting()), *(each.job for each in spool.held())]
+    found = [*(each.job for each in spool.queued()), *(each.job for each in spool.held())]
     return sorted(job.through_entry_id for job in found if job.project_key == key)

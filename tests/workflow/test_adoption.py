@@ -16,17 +16,17 @@ from curator.model.budget import Amount, Exposure
 from curator.model.decision import ProviderResult
 from curator.model.digest import Json, canonical, parse
 from curator.model.event import Stopped
-from curator.model.ids import AttemptId, Day
+from curator.model.ids import AttemptId, Day, JobId
 from curator.model.job import Running
 from curator.model.times import DAY_MS
 from curator.store.accounting import AccountingStore, Look
-from curator.store.spool import Spool
-from curator.workflow.adoption import Closed, adopt, adopt_all, close_orphans, import_legacy
+from curator.store.spool import Spool, Waiting
+from curator.workflow.adoption import Closed, adopt, adopt_all, close_orphans, close_orphans_of, import_legacy
 from tests.golden_fixtures import golden
 from tests.workflow.shops import Scene, open_shop
 
 DAY: Final = Day("2026-01-03")
-NOW: Final = "2026-01-03T12:00:00.000Z"
+NOW: Final = "2026-01-03T00:05:00.000Z"
 ON_TIME: Final = "2026-01-03T00:00:01.000Z"
 PROVIDER: Final = "fixture-provider"
 
@@ -152,9 +152,9 @@ def test_a_claim_made_while_the_living_are_counted_keeps_its_attempt(tmp_path: P
     volume, layout, clock, chance = Volume(), scene.shop.layout, scene.clock, scene.shop.chance
 
     class SlowSpool(Spool):
-        def running(self) -> tuple[Running, ...]:
+        def claimed(self) -> tuple[Waiting, ...]:
             clock.at += 1_000
-            return super().running()
+            return super().claimed()
 
     stores = dataclasses.replace(scene.shop.stores, spool=SlowSpool(volume, layout, clock, chance))
 
@@ -170,6 +170,29 @@ def test_an_attempt_of_an_older_day_is_closed_there(tmp_path: Path) -> None:
 
     assert (closed.adopted, closed.unknown) == (1, 1)
     assert on_disk(scene) == ["unknown"]
+
+
+def test_an_attempt_whose_lease_has_ended_has_no_owner(tmp_path: Path) -> None:
+    scene = take("c", tmp_path, "2026-01-03T00:05:00.060Z")
+
+    closed = adopt_all(scene.shop)
+
+    assert (closed.adopted, closed.unknown) == (1, 1)
+    assert on_disk(scene) == ["unknown"]
+
+
+def test_what_the_last_owner_of_one_job_left_is_closed_for_that_job_alone(tmp_path: Path) -> None:
+    scene = take("c", tmp_path)
+    adopt_all(scene.shop)
+    (seen,) = scene.shop.stores.attempts.of_day(DAY)
+    assert seen.latest.job_id is not None
+    scene.clock.at += 1_000
+
+    others = close_orphans_of(JobId(f"review_{'0' * 40}"), scene.shop)
+    its_own = close_orphans_of(seen.latest.job_id, scene.shop)
+
+    assert (others.unknown, its_own.unknown) == (0, 1)
+    assert in_journal(scene) == on_disk(scene) == ["unknown"]
 
 
 def test_older_days_without_anything_open_are_not_copied(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_offline_for_a_day_burns_nothing_and_then_the_review_goes_on(tmp_path: P
     waits: list[int] = []
     while life.world.clock.ms < began + DAY:
         life.app.review_once()
-        queued = [each.record for each in life.app.shop.stores.spool.waiting()]
+        queued = life.app.shop.stores.spool.queued()
         at = max(ms_of(each.available_at) for each in queued if each.available_at is not None)
         waits.append(-((life.world.clock.ms - at) // 1_000) * 1_000)  # the clock goes on with each look
         life.world.clock.ms = at

@@ -17,9 +17,10 @@ from curator.model.job import Job
 from curator.model.times import day_of, iso, ms_of
 from curator.store.heartbeats import HeartbeatStore
 from curator.workflow.base import open_memory
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import take
 from curator.workflow.election import decide
 from curator.workflow.handover import hand_over
+from curator.workflow.line import line_up
 from tests.foreign import foreground_add
 from tests.kit import HandClock, ScriptedReviewer, World, adding
 from tests.other_worker import OtherWorker

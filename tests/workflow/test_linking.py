@@ -9,8 +9,9 @@ import pytest
 from curator.errors import BusyError, NotFoundError, RefusedError, UsageError
 from curator.model.ids import BranchName
 from curator.workflow.base import open_memory
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import take
 from curator.workflow.election import decide as elect
+from curator.workflow.line import line_up
 from curator.workflow.linking import link, plan_link
 from curator.workflow.projects import decide
 from curator.workflow.undo import undo

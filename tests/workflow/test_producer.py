@@ -42,7 +42,7 @@ def session_of(project: Path, turns: int, *more: dict[str, Json]) -> Path:
 
 
 def waiting(scene: Scene) -> list[Job]:
-    return sorted((each.record.job for each in scene.shop.stores.spool.waiting()), key=lambda job: job.through_entry_id)
+    return sorted((each.job for each in scene.shop.stores.spool.queued()), key=lambda job: job.through_entry_id)
 
 
 def pending(scene: Scene, project: Path) -> int:

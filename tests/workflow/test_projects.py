@@ -7,7 +7,7 @@ import pytest
 from curator.app import App
 from curator.errors import NotFoundError, RefusedError, UsageError
 from curator.model.ids import ProjectKey, project_key
-from curator.workflow.claim import line_up
+from curator.workflow.line import line_up
 from curator.workflow.projects import decide, find_key, list_projects, refuse_excluded, show_project
 from tests.kit import ScriptedReviewer, World, adding
 
@@ -30,7 +30,8 @@ def key(world: World, app: App, tmp_path: Path) -> ProjectKey:
 
 
 def ready(app: App) -> list[str]:
-    return [each.record.job.through_entry_id for each in line_up(app.shop).ready]
+    ready = {each.job_id for each in line_up(app.shop).ready}
+    return [each.job.through_entry_id for each in app.shop.stores.spool.queued() if each.job.id in ready]
 
 
 def test_a_project_at_rest_is_passed_over_and_the_others_go_on(

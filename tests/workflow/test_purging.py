@@ -12,7 +12,8 @@ from curator.model.heartbeat import RuntimeBeat
 from curator.model.ids import Day, file_key
 from curator.model.times import day_of, iso, ms_of
 from curator.store.heartbeats import HeartbeatStore
-from curator.workflow.claim import line_up, take
+from curator.workflow.claim import take
+from curator.workflow.line import line_up
 from curator.workflow.projects import decide
 from curator.workflow.purging import plan_purge, purge
 from tests.durable.volumes import Crash
@@ -95,7 +96,7 @@ def test_the_other_projects_are_as_they_were(made: Moved) -> None:
 
 def test_its_jobs_are_over_and_do_not_come_back(made: Moved) -> None:
     app = made.open()
-    waiting = next(each.record.job for each in app.shop.stores.spool.waiting())
+    waiting = next(each.job for each in app.shop.stores.spool.queued())
 
     purge(app.shop, made.old_key)
 
@@ -110,7 +111,7 @@ def test_its_jobs_are_over_and_do_not_come_back(made: Moved) -> None:
 
 def test_what_was_set_aside_of_it_goes_too(made: Moved) -> None:
     app = made.open()
-    waiting = next(each.record.job for each in app.shop.stores.spool.waiting())
+    waiting = next(each.job for each in app.shop.stores.spool.queued())
     letter = app.layout.dead_letter / f"{waiting.id}.{waiting.digest[:12]}.{'0' * 8}-0000-4000-8000-{'0' * 12}.json"
     shutil.copy(app.layout.queued / f"{waiting.id}.json", letter)
     assert plan_purge(app.shop, made.old_key).letters == (letter,)

@@ -31,7 +31,7 @@ from curator.model.ids import JobId, LeaseToken, WorkerId
 from curator.model.job import DeadLetter, Finished, Job, Queued, Running
 from curator.model.limits import LEASE_MS, QUEUED_MAX
 from curator.model.times import iso, ms_of
-from curator.store.spool.shelf import Shelf, Waiting
+from curator.store.spool.shelf import Shelf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from curator.model.outcome import Outcome
     from curator.model.ports import Chance, Clock
     from curator.model.record import Record
+    from curator.store.spool.glimpse import Waiting
 
 
 class Enqueued(enum.Enum):
@@ -110,14 +111,16 @@ class Spool(Shelf):
         return Enqueued.QUARANTINED
 
     def claim(self, waiting: Waiting, worker_id: WorkerId, lease_ms: int = LEASE_MS) -> Claim | None:
-        """Take exactly the record that was seen, under a fresh token; None if it is no longer there."""
-        job = waiting.record.job
-        running = self._lease(job, waiting.record.next_attempt, worker_id, lease_ms)
-        source = self._path(self.layout.queued, job.id)
-        target = self._path(self.folder_after(JobState.QUEUED, "claim"), job.id)
-        if not self._move(target, running, source, waiting.stamp):
+        """Take exactly the record that was seen, under a fresh token; None if it is no longer there.
+
+        A running one whose lease has ended is taken over in place. Raises `InvalidRecordError` where it cannot be read.
+        """
+        record = self.whole(waiting)
+        if record is None:
             return None
-        return Claim(running)
+        running = self._lease(record.job, waiting.glimpse.next_attempt, worker_id, lease_ms)
+        taken = self._take_over(running, waiting) if waiting.is_claimed else self._take(running, waiting)
+        return Claim(running) if taken else None
 
     def renew(self, claim: Claim, lease_ms: int = LEASE_MS) -> Claim:
         """Extend the lease. Raises `LeaseLostError` if it is no longer ours."""
@@ -192,11 +195,11 @@ class Spool(Shelf):
 
     def hold(self, job_id: JobId) -> None:
         """Set a queued job aside, on a person's word."""
-        waiting = next((each for each in self.waiting() if each.record.job.id == job_id), None)
         source = self._path(self.layout.queued, job_id)
         target = self._path(self.folder_after(JobState.QUEUED, "hold"), job_id)
         ensure_directory(self.volume, target.parent)
-        if waiting is None or not self._move(target, waiting.record, source, waiting.stamp):
+        stamp, record = stamp_of(source), self.queued_one(job_id)
+        if stamp is None or record is None or not self._move(target, record, source, stamp):
             fact = f"{job_id} does not wait in the queue"
             raise NotFoundError(fact)
 
@@ -216,8 +219,10 @@ class Spool(Shelf):
 
     def hurry(self, waiting: Waiting) -> None:
         """Let a job that waits for a later time be taken at once, on a person's word."""
-        path = self._path(self.layout.queued, waiting.record.job.id)
-        staged = self._stage(path, dataclasses.replace(waiting.record, available_at=None))
+        path, record = self._path(self.layout.queued, waiting.job_id), self.queued_one(waiting.job_id)
+        if record is None:
+            return
+        staged = self._stage(path, dataclasses.replace(record, available_at=None))
         self.volume.keep_time(staged, waiting.stamp.mtime_ns)
         try:
             with self.domain.hold():
@@ -259,6 +264,26 @@ class Spool(Shelf):
             claimed_at=iso(now),
             lease_until=iso(now + lease_ms),
         )
+
+    def _take(self, running: Running, waiting: Waiting) -> bool:
+        source = self._path(self.layout.queued, waiting.job_id)
+        target = self._path(self.folder_after(JobState.QUEUED, "claim"), waiting.job_id)
+        return self._move(target, running, source, waiting.stamp)
+
+    def _take_over(self, running: Running, waiting: Waiting) -> bool:
+        """Put the next claim in the place of one whose lease has ended, if it is still what was seen."""
+        path = self._path(self.folder_after(JobState.RUNNING, "take over"), waiting.job_id)
+        staged = self._stage(path, running)
+        try:
+            with self.domain.hold():
+                is_over = waiting.glimpse.due_ms <= self.clock.now()
+                if not is_over or stamp_of(path) != waiting.stamp or self._stands_beside(path):
+                    return False
+                self.volume.rename(staged, path)
+        finally:
+            self.volume.unlink(staged)
+        self.volume.sync_directory(path.parent)
+        return True
 
     def _move(self, target: Path, record: Record, source: Path, seen: Stamp) -> bool:
         """Publish `record` at `target` and remove `source`, if it is still what was seen and the job stands nowhere else.

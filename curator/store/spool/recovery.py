@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import re
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from curator.durable.read import Stamp
     from curator.model.digest import Digest, Json
     from curator.model.ids import JobId
     from curator.model.job import Job
+    from curator.store.spool.glimpse import Waiting
     from curator.store.spool.moves import Spool
 
 T = TypeVar("T")
@@ -56,17 +59,18 @@ class Recovery:
     set_aside: tuple[SetAside, ...]
 
 
-def recover(spool: Spool) -> Recovery:
-    """Put queued, running and held right; durable when it returns."""
+def recover(spool: Spool, *, leave_expired: bool = False) -> Recovery:
+    """Put queued, running and held right; durable when it returns.
+
+    A claim whose lease has ended goes back to the queue, or is left to be taken over in place.
+    """
     ensure_directory(spool.volume, spool.layout.dead_letter)
-    found = _Found(spool.clock.now())
-    for each in spool.faults():
+    found = _Found(spool.clock.now(), leave_expired=leave_expired)
+    for each in spool.unclear():
         assert each.fault is not None
-        with spool.domain.hold():
-            # What was seen unreadable may have been replaced by a good record since.
-            if stamp_of(each.path) == each.stamp:
-                found.set_aside.append(_move_aside(spool, each.path, each.fault.why))
-    for job_id in _suspects(spool):
+        moved = quarantine_seen(spool, each.path, each.stamp, each.fault.why)
+        found.set_aside += [] if moved is None else [moved]
+    for job_id in _suspects(spool, found):
         with spool.domain.hold():
             _put_right(spool, job_id, found)
     return Recovery(found.expired, tuple(found.over), tuple(found.set_aside))
@@ -79,31 +83,37 @@ def quarantine(spool: Spool, path: Path, reason: str) -> SetAside:
         return _move_aside(spool, path, reason)
 
 
+def quarantine_seen(spool: Spool, path: Path, seen: Stamp, reason: str) -> SetAside | None:
+    """Move a record to the dead letters, unless it was replaced since it was seen unreadable."""
+    ensure_directory(spool.volume, spool.layout.dead_letter)
+    with spool.domain.hold():
+        return _move_aside(spool, path, reason) if stamp_of(path) == seen else None
+
+
 @dataclasses.dataclass(slots=True)
 class _Found:
     """What recovery has found so far."""
 
     now: int
+    leave_expired: bool
     expired: int = 0
     over: list[Running] = dataclasses.field(default_factory=list)
     set_aside: list[SetAside] = dataclasses.field(default_factory=list)
 
 
-def _suspects(spool: Spool) -> list[JobId]:
-    """Return the jobs that may need putting right, without the lock: what runs, and what stands in two folders."""
-    layout = spool.layout
-
-    def stands(job_id: JobId, *folders: Path) -> bool:
-        return any(stamp_of(folder / f"{job_id}.json") is not None for folder in folders)
-
-    running = {each.job.id for each in spool.running()}
-    queued = {each.record.job.id for each in spool.waiting()}
+def _suspects(spool: Spool, found: _Found) -> list[JobId]:
+    """Return the jobs that may need putting right, without the lock: what stands in two folders, and what expired."""
+    outcomes = f"{spool.layout.outcomes}{os.sep}"
+    running = {each.job_id: each for each in spool.claimed()}
+    queued = {each.job_id for each in spool.waiting()}
     held = {each.job.id for each in spool.held()}
-    return sorted(
-        running
-        | {each for each in queued if stands(each, layout.outcomes)}
-        | {each for each in held if stands(each, layout.outcomes, layout.queued)}
-    )
+    over = {each for each in {*running, *queued, *held} if stamp_of(f"{outcomes}{each}.json") is not None}
+    expired = set() if found.leave_expired else {job_id for job_id, each in running.items() if _is_over(each, found)}
+    return sorted(over | expired | (running.keys() & queued) | (running.keys() & held) | (queued & held))
+
+
+def _is_over(claimed: Waiting, found: _Found) -> bool:
+    return claimed.glimpse.due_ms <= found.now
 
 
 def _put_right(spool: Spool, job_id: JobId, found: _Found) -> None:
@@ -141,7 +151,7 @@ def _settle_running(spool: Spool, running: Running, queued: Queued | None, found
         # A defer had committed its new name.
         spool.volume.sync_directory(layout.queued)
         _drop(spool, layout.running, job.id)
-    elif ms_of(running.lease_until) <= found.now:
+    elif not found.leave_expired and ms_of(running.lease_until) <= found.now:
         record = Queued(job=job, next_attempt=running.attempt + 1)
         home = spool.folder_after(JobState.RUNNING, JOB.orphaned[JobState.RUNNING])
         replace(spool.volume, home / f"{job.id}.json", compact(record.encode()).encode())

@@ -15,7 +15,7 @@ from curator.durable.read import list_names, stamp_of
 from curator.durable.retire import retire_file
 from curator.model.ids import JobId
 from curator.model.limits import SPOOL_NAMES_MAX
-from curator.store.spool.shelf import is_job_name
+from curator.store.spool.records import is_job_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from curator.durable.index import FolderIndex, Indexed
-from curator.durable.records import read_record
-from curator.errors import InvalidRecordError
 from curator.machine.job import JOB, JobState
-from curator.model.ids import JOB_ID_PATTERN, JobId
-from curator.model.job import Finished, Queued, Running
-from curator.model.limits import (
-    OUTCOME_RECORD_BYTES_MAX,
-    QUEUED_BYTES_MAX,
-    RUNNING_BYTES_MAX,
-    SPOOL_NAMES_MAX,
-)
+from curator.model.limits import SPOOL_NAMES_MAX
+from curator.store.spool.glimpse import Glimpse, Waiting, glimpse_queued, glimpse_running
+from curator.store.spool.records import read_finished, read_queued, read_running
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.layout import Layout
-    from curator.durable.read import Stamp
+    from curator.model.ids import JobId
+    from curator.model.job import Finished, Queued, Running
 
+T = TypeVar("T")
 _NAMES_MAX = SPOOL_NAMES_MAX * 2
 """Staged leftovers may stand beside the records."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Waiting:
-    """A queued record as it was seen: a claim takes exactly this one, or none."""
-
-    record: Queued
-    stamp: Stamp
-
-    @property
-    def queued_ms(self) -> int:
-        """When the file was written: the acceptance time, until a first claim has recorded it."""
-        return self.stamp.mtime_ns // 1_000_000
 
 
 class Shelf:
@@ -54,8 +35,11 @@ class Shelf:
             JobState.HELD: layout.held,
             JobState.QUARANTINED: layout.dead_letter,
         }
-        self._queued = FolderIndex(layout.queued, _NAMES_MAX, read_queued)
-        self._running = FolderIndex(layout.running, _NAMES_MAX, read_running)
+        self._queued = FolderIndex(layout.queued, _NAMES_MAX, glimpse_queued)
+        self._running = FolderIndex(layout.running, _NAMES_MAX, glimpse_running)
+        # Filled for people who ask, never on the way of a claim.
+        self._whole_queued = FolderIndex(layout.queued, _NAMES_MAX, read_queued)
+        self._whole_running = FolderIndex(layout.running, _NAMES_MAX, read_running)
         self._held = FolderIndex(layout.held, _NAMES_MAX, read_queued)
 
     def folder_after(self, state: JobState, verb: str) -> Path:
@@ -63,28 +47,40 @@ class Shelf:
         return self._folders[JOB.step(state, verb)]
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """Return every readable queued record."""
-        found = self._queued.refresh().values()
-        return tuple(Waiting(each.record, each.stamp) for each in found if each.record is not None)
+        """Return every queued job, as one look at its record tells."""
+        return _waiting(self._queued)
+
+    def claimed(self) -> tuple[Waiting, ...]:
+        """Return every job under a claim, whether or not its lease still runs."""
+        return _waiting(self._running)
+
+    def whole(self, waiting: Waiting) -> Queued | Running | None:
+        """Return the record of a job as it stands now. Raises `InvalidRecordError`."""
+        return self.running_one(waiting.job_id) if waiting.is_claimed else self.queued_one(waiting.job_id)
+
+    def queued(self) -> tuple[Queued, ...]:
+        """Return every readable queued record, whole: for a person who asks."""
+        return _records(self._whole_queued)
 
     def running(self) -> tuple[Running, ...]:
-        """Return every readable running record."""
-        return tuple(each.record for each in self._running.refresh().values() if each.record is not None)
+        """Return every readable running record, whole: for a person who asks."""
+        return _records(self._whole_running)
 
     def held(self) -> tuple[Queued, ...]:
         """Return every job that a person set aside."""
-        return tuple(each.record for each in self._held.refresh().values() if each.record is not None)
+        return _records(self._held)
 
     def finished(self) -> tuple[Finished, ...]:
         """Return every readable outcome, unindexed: for a person who asks, never on the way of a claim."""
-        index = FolderIndex(self.layout.outcomes, _NAMES_MAX, read_finished)
-        return tuple(each.record for each in index.refresh().values() if each.record is not None)
+        return _records(FolderIndex(self.layout.outcomes, _NAMES_MAX, read_finished))
 
     def faults(self) -> tuple[Indexed[Queued] | Indexed[Running], ...]:
-        """Return the records of queued and running that cannot be read."""
-        queued = [each for each in self._queued.refresh().values() if each.fault is not None]
-        running = [each for each in self._running.refresh().values() if each.fault is not None]
-        return (*queued, *running)
+        """Return the records of queued and running that cannot be read, each of them read whole: for a person who asks."""
+        return (*_faults(self._whole_queued), *_faults(self._whole_running))
+
+    def unclear(self) -> tuple[Indexed[Glimpse], ...]:
+        """Return those that cannot even be looked at; what else is wrong with a record shows when it is taken."""
+        return (*_faults(self._queued), *_faults(self._running))
 
     def queued_one(self, job_id: JobId) -> Queued | None:
         """Return one queued record, read anew."""
@@ -107,35 +103,14 @@ class Shelf:
         return len(self._queued.refresh()), len(self._running.refresh())
 
 
-def read_queued(path: Path) -> Queued | None:
-    """Read a queued record and hold it to its name."""
-    record = read_record(path, Queued, QUEUED_BYTES_MAX)
-    if record is not None:
-        _check_name(path, record.job.id)
-    return record
+def _records(index: FolderIndex[T]) -> tuple[T, ...]:
+    return tuple(each.record for each in index.refresh().values() if each.record is not None)
 
 
-def read_running(path: Path) -> Running | None:
-    """Read a running record and hold it to its name."""
-    record = read_record(path, Running, RUNNING_BYTES_MAX)
-    if record is not None:
-        _check_name(path, record.job.id)
-    return record
+def _faults(index: FolderIndex[T]) -> tuple[Indexed[T], ...]:
+    return tuple(each for each in index.refresh().values() if each.fault is not None)
 
 
-def read_finished(path: Path) -> Finished | None:
-    """Read an outcome and hold it to its name."""
-    record = read_record(path, Finished, OUTCOME_RECORD_BYTES_MAX)
-    if record is not None:
-        _check_name(path, record.outcome.job_id)
-    return record
-
-
-def is_job_name(name: str) -> bool:
-    """Tell whether a file's name is one that a job could have."""
-    return name.endswith(".json") and JOB_ID_PATTERN.fullmatch(name.removesuffix(".json")) is not None
-
-
-def _check_name(path: Path, job_id: JobId) -> None:
-    if path.stem != job_id:
-        raise InvalidRecordError(path, "holds another job than its name says")
+def _waiting(index: FolderIndex[Glimpse]) -> tuple[Waiting, ...]:
+    found = index.refresh().values()
+    return tuple(Waiting(each.record, each.stamp) for each in found if each.record is not None)

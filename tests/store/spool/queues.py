@@ -7,7 +7,7 @@ from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.model.digest import compact
 from curator.model.ids import JobId, WorkerId
-from curator.model.job import Job
+from curator.model.job import Job, Queued
 from curator.model.record import Record
 from curator.store.spool import Claim, Spool, Waiting
 from tests.made_up import Counted, StillClock, job
@@ -29,7 +29,11 @@ class Queue:
         return Queue(self.layout.agent, volume, self.clock)
 
     def waiting(self, of: Job | None = None) -> Waiting:
-        return next(each for each in self.spool.waiting() if each.record.job == (of or job()))
+        return next(each for each in self.spool.waiting() if each.job_id == (of or job()).id)
+
+    def record(self, of: Job | None = None) -> Queued:
+        """Return what stands of a job in the queue."""
+        return next(each for each in self.spool.queued() if each.job == (of or job()))
 
     def claimed(self, of: Job | None = None) -> Claim:
         """Enqueue and claim a job."""

@@ -76,7 +76,7 @@ def test_other_evidence_of_the_same_frontier_is_buried_with_both_digests(queue: 
     assert letter.name == f"{OTHER.id}.{OTHER.digest[:12]}.00000000-0000-4000-8000-000000000001.json"
     buried = DeadLetter.decode(json.loads(letter.read_text("utf-8")))
     assert (buried.existing_digest, buried.job, buried.quarantined_at) == (job().digest, OTHER, AT)
-    assert queue.waiting().record.job == job()
+    assert queue.record().job == job()
 
 
 def test_a_full_queue_refuses_before_pi_itself_would_fail(queue: Queue) -> None:
@@ -99,7 +99,7 @@ def test_an_enqueueing_that_dies_leaves_the_job_or_nothing_and_can_be_repeated(t
         dying.layout.spool_lock.unlink(missing_ok=True)  # as half a minute would
 
     assert Queue(tmp_path).spool.enqueue(job()) in (Enqueued.ENQUEUED, Enqueued.DUPLICATE)
-    assert Queue(tmp_path).waiting().record == Queued(job=job(), next_attempt=1)
+    assert Queue(tmp_path).record() == Queued(job=job(), next_attempt=1)
 
 
 # --- claim -----------------------------------------------------------------------------------------------------------
@@ -302,13 +302,13 @@ def test_a_deferred_job_waits_for_its_time_with_the_next_number(queue: Queue) ->
     queue.spool.defer(queue.claimed(), AT_MS + MINUTE)
 
     assert queue.stands() == ["queued"]
-    assert queue.waiting().record == Queued(job=job(), next_attempt=2, available_at="2026-01-03T00:01:00.000Z")
+    assert queue.record() == Queued(job=job(), next_attempt=2, available_at="2026-01-03T00:01:00.000Z")
 
 
 def test_a_job_deferred_for_no_time_may_be_taken_at_once(queue: Queue) -> None:
     queue.spool.defer(queue.claimed(), None)
 
-    assert queue.waiting().record == Queued(job=job(), next_attempt=2)
+    assert queue.record() == Queued(job=job(), next_attempt=2)
 
 
 def test_a_deferral_flushes_the_new_name_before_the_old_one_goes(queue: Queue) -> None:
@@ -425,7 +425,7 @@ def test_a_held_job_waits_until_a_person_lets_it_go(queue: Queue) -> None:
     assert (queue.stands(), queue.spool.waiting(), len(queue.spool.held())) == (["held"], (), 1)
     queue.spool.release(job().id)
 
-    assert (queue.stands(), queue.waiting().record) == (["queued"], Queued(job=job(), next_attempt=1))
+    assert (queue.stands(), queue.record()) == (["queued"], Queued(job=job(), next_attempt=1))
 
 
 def test_a_released_job_waits_for_no_later_time(queue: Queue) -> None:
@@ -434,7 +434,7 @@ def test_a_released_job_waits_for_no_later_time(queue: Queue) -> None:
 
     queue.spool.release(job().id)
 
-    assert queue.waiting().record == Queued(job=job(), next_attempt=2)
+    assert queue.record() == Queued(job=job(), next_attempt=2)
 
 
 def test_only_what_waits_can_be_held(queue: Queue) -> None:
@@ -482,7 +482,7 @@ def test_a_job_that_waits_for_a_later_time_can_be_hurried(queue: Queue) -> None:
 
     queue.spool.hurry(queue.waiting())
 
-    assert queue.waiting().record == Queued(job=job(), next_attempt=2)
+    assert queue.record() == Queued(job=job(), next_attempt=2)
 
 
 def test_hurrying_what_changed_meanwhile_changes_nothing(queue: Queue) -> None:
@@ -493,7 +493,7 @@ def test_hurrying_what_changed_meanwhile_changes_nothing(queue: Queue) -> None:
 
     queue.spool.hurry(seen)
 
-    assert queue.waiting().record == newer
+    assert queue.record() == newer
 
 
 def test_a_volume_without_a_fault_is_the_default(queue: Queue) -> None:

@@ -38,7 +38,7 @@ def queue(tmp_path: Path) -> Queue:
 
 
 def queued(queue: Queue) -> Queued:
-    return queue.reopened().waiting().record
+    return queue.reopened().record()
 
 
 # --- the table of interop.md 4.5 -------------------------------------------------------------------------------------
@@ -49,6 +49,23 @@ def test_an_expired_lease_gives_the_job_back_with_the_next_number(queue: Queue) 
 
     assert recover(queue.spool) == Recovery(1, (), ())
     assert (queue.stands(), queued(queue)) == (["queued"], Queued(job=job(), next_attempt=4))
+
+
+def test_an_expired_lease_may_be_left_to_be_taken_over(queue: Queue) -> None:
+    path = queue.put("running", EXPIRED)
+    before = path.stat()
+
+    assert recover(queue.spool, leave_expired=True) == NOTHING
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("beside", ["queued", "held"])
+def test_an_expired_lease_that_is_left_stands_alone(queue: Queue, beside: str) -> None:
+    queue.put("running", EXPIRED)
+    queue.put(beside, Queued(job=job(), next_attempt=3))
+
+    assert recover(queue.spool, leave_expired=True) == NOTHING
+    assert queue.stands() == ["running"]
 
 
 def test_a_live_lease_is_left_alone(queue: Queue) -> None:

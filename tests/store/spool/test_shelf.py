@@ -72,7 +72,7 @@ def test_a_bad_record_is_named_with_its_fact_and_the_good_one_is_read(
     assert fault.fault is not None
     assert fact in fault.fault.why
     assert "forged" not in str(fault.fault)
-    assert [each.record.job for each in queue.spool.waiting()] == [GOOD]
+    assert [each.job for each in queue.spool.queued()] == [GOOD]
     assert queue.spool.counts() == (2, 0)
 
 
@@ -100,7 +100,7 @@ def test_a_record_is_the_same_whatever_the_order_of_its_keys(queue: Queue) -> No
     path = queue.file("queued", BAD.id)
     path.write_text(json.dumps(dict(reversed(value.items())), indent=4), "utf-8")
 
-    assert {each.record.job.id for each in queue.spool.waiting()} == {GOOD.id, BAD.id}
+    assert {each.job_id for each in queue.spool.waiting()} == {GOOD.id, BAD.id}
 
 
 def test_a_waiting_job_knows_since_when_its_file_lies_there(queue: Queue) -> None:
