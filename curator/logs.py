@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TextIO, TypeAlias
 
 import structlog
 
+from curator.model.event import Completed
 from curator.model.times import iso
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ ALLOWED: Final = frozenset(
         "available_at",
         "branch_name",
         "budget_exhausted",
+        "busy",
         "code",
         "completed",
+        "concurrency",
         "count",
         "fact",
         "failed",
@@ -36,6 +39,7 @@ ALLOWED: Final = frozenset(
         "job_id",
         "left",
         "limit",
+        "mode",
         "model",
         "name",
         "project_key",
@@ -46,6 +50,7 @@ ALLOWED: Final = frozenset(
         "subject",
         "superseded",
         "what",
+        "worker_id",
     )
 )
 _WARNINGS: Final = frozenset(("Degraded", "Failed", "SetAside", "Stopped"))
@@ -77,6 +82,8 @@ class Log:
             for field in dataclasses.fields(event)
             if field.name in ALLOWED and (value := getattr(event, field.name)) is not None
         }
+        if isinstance(event, Completed):
+            fields |= _outcome(event)
         try:
             if kind in _WARNINGS:
                 self._logger.warning(_words(kind), **fields)
@@ -87,6 +94,13 @@ class Log:
 
     def _stamp(self, _logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
         return {"at": iso(self._clock.now()), **fields}
+
+
+def _outcome(event: Completed) -> dict[str, object]:
+    """Return what became of a job, and what that cost by the provider's own count."""
+    usage = event.provenance.usage
+    cost: dict[str, object] = {"tokens": usage.total_tokens, "cost_usd": usage.cost.total}
+    return cost if event.receipt is None else {"status": event.receipt.status, **cost}
 
 
 def _words(kind: str) -> str:

@@ -11,6 +11,7 @@ from curator.logs import ALLOWED, Log
 from curator.model import event
 from curator.model.budget import Exposure, Limits
 from curator.model.ids import BranchName, JobId, ProjectKey
+from tests.made_up import provenance
 
 JOB = JobId("review_" + "a" * 40)
 
@@ -93,3 +94,10 @@ def test_a_log_that_cannot_be_written_stops_nothing(form: typing.Literal["json",
     Log(stream, StillClock(), form).tell(event.Idle())
 
     assert stream.getvalue() == ""
+
+
+def test_a_completed_job_is_told_with_what_became_of_it_and_what_it_cost() -> None:
+    (line,) = lines(event.Completed(JOB, 1, provenance(total_tokens=160, usd=0.0031), None))
+
+    assert (line["tokens"], line["cost_usd"]) == (160, 0.0031)
+    assert "response_id" not in line

@@ -95,6 +95,15 @@ def document_of(told: Event) -> dict[str, Json]:  # noqa: C901, PLR0911, PLR0912
             return {"type": "stopped", "subject": told.subject, **fact}
         case event.Degraded():
             return {"type": "degraded", "fact": told.fact, "remedy": told.remedy}
+        case event.Serving():
+            return {
+                "type": "serving",
+                "workerId": told.worker_id,
+                "mode": told.mode,
+                "concurrency": told.concurrency,
+            }
+        case event.Leaving():
+            return {"type": "leaving", "busy": told.busy}
         case event.Idle():
             return {"type": "idle"}
         case event.Drained():
@@ -169,7 +178,7 @@ class Sentences:
                 warn(f"{told.fact}. {told.remedy}")
             case event.Drained():
                 self._tell_drained(told)
-            case event.Idle():
+            case event.Serving() | event.Leaving() | event.Idle():
                 pass
             case _:
                 assert_never(told)

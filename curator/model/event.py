@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from curator.model.admission import Receipt
     from curator.model.budget import Exposure, Limits
-    from curator.model.ids import BranchName, JobId, ProjectKey
+    from curator.model.ids import BranchName, JobId, ProjectKey, WorkerId
     from curator.model.outcome import Provenance
+    from curator.model.settings import Mode
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -131,6 +132,23 @@ class Drained:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Serving:
+    """The service is up, or goes on with another configuration."""
+
+    worker_id: WorkerId
+    mode: Mode
+    concurrency: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Leaving:
+    """The service was told to stop: what is under way may end, nothing new begins."""
+
+    busy: int
+    """How many jobs are under way."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Idle:
     """Nothing is runnable."""
 
@@ -148,5 +166,7 @@ Event: TypeAlias = (
     | Stopped
     | Degraded
     | Drained
+    | Serving
+    | Leaving
     | Idle
 )

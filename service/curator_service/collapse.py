@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from curator.model.event import Degraded, Event, Idle, Stopped
+from curator.model.event import Degraded, Event, Idle, Serving, Stopped
 from curator.model.ports import Clock, Listener
 
 QUIET_MS: Final = 600_000
 """How long the same trouble stays untold."""
 _KNOWN_MAX: Final = 1_000
+CONFIGURATION: Final = "configuration"
+"""The subject of a configuration that cannot be taken over."""
 
 
 class Collapsing:
@@ -25,6 +27,9 @@ class Collapsing:
         """Pass on what is new."""
         if isinstance(event, Idle):
             return
+        if isinstance(event, Serving):
+            # What was wrong with the configuration is mended; the same mistake made again is news.
+            self._told = {key: at for key, at in self._told.items() if key[0] != CONFIGURATION}
         if isinstance(event, Stopped | Degraded) and self._is_known(event):
             return
         self._inner.tell(event)

@@ -12,26 +12,31 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
-from curator.app import App, Beating, Pool
+from curator.app import App, Pool
 from curator.errors import ConfigError, CuratorError
-from curator.model.event import Stopped
+from curator.model.event import Leaving, Serving, Stopped
 from curator.model.limits import MAINTENANCE_MS_MAX, MAINTENANCE_MS_MIN, SERVICE_POLL_MS
 from curator.model.ports import Clock
+from curator_service.collapse import CONFIGURATION
 from curator_service.notify import Notifier
 from curator_service.wake import Wake
 
 GRACE_MS: Final = 20_000
 """How long a call that is under way may go on after a wish to stop."""
 HURRY_MS: Final = 5_000
+ECHO_MS: Final = 500
+"""The same signal this soon again is the first one, forwarded by a wrapper beside the terminal's own (W20)."""
 _HOUR_MS: Final = 3_600_000
 
 
 class Signals:
-    """What was asked of the process from outside."""
+    """What was asked of the process from outside. Listens before anything is opened, so that no signal is met unprepared."""
 
-    def __init__(self, poke: Callable[[], None]) -> None:
-        """Nobody has asked for anything yet; `poke` wakes the loop."""
-        self._poke = poke
+    def __init__(self, clock: Clock) -> None:
+        """Nobody has asked for anything yet; `clock` tells a second wish from an echo of the first."""
+        self._clock = clock
+        self._poke: Callable[[], None] | None = None
+        self._last: tuple[int, int] | None = None
         self.stops = 0
         self.hurry = threading.Event()
         self.reload = False
@@ -42,15 +47,27 @@ class Signals:
             signal.signal(number, self._on_stop)
         signal.signal(signal.SIGHUP, self._on_reload)
 
-    def _on_stop(self, _number: int, _frame: FrameType | None) -> None:
+    def wake(self, poke: Callable[[], None]) -> None:
+        """Let every signal poke from now on."""
+        self._poke = poke
+
+    def _on_stop(self, number: int, _frame: FrameType | None) -> None:
+        now, last = self._clock.monotonic(), self._last
+        self._last = (number, now)
+        if last is not None and last[0] == number and now - last[1] <= ECHO_MS:
+            return
         self.stops += 1
         if self.stops > 1:
             self.hurry.set()
-        self._poke()
+        self._tell()
 
     def _on_reload(self, _number: int, _frame: FrameType | None) -> None:
         self.reload = True
-        self._poke()
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._poke is not None:
+            self._poke()
 
 
 class Service:
@@ -78,14 +95,20 @@ class Service:
                 pool = self._app.pool(heart, self._wake.poke)
                 self._wake.start()
                 self._notifier.ready("waiting for jobs")
+                self._tell_serving()
                 try:
-                    self._serve(pool, heart)
+                    self._serve(pool)
                 finally:
                     self._notifier.stopping()
+                    self._app.shop.listener.tell(Leaving(pool.busy))
                     self._wind_up(pool)
                     self._wake.stop()
 
-    def _serve(self, pool: Pool, heart: Beating) -> None:
+    def _tell_serving(self) -> None:
+        shop = self._app.shop
+        shop.listener.tell(Serving(shop.worker_id, shop.service.mode, shop.settings.concurrency))
+
+    def _serve(self, pool: Pool) -> None:
         if not self._app.claims_jobs:
             self._app.tell_embedded()
         while not self._signals.stops:
@@ -95,7 +118,6 @@ class Service:
             self._between(pool)
             self._notifier.alive()
             self._wake.wait(self._pause_ms(pool) / 1000)
-        del heart
 
     def _between(self, pool: Pool) -> None:
         """Do what waits for a quiet moment."""
@@ -136,9 +158,10 @@ class Service:
             self._app = self._app.reloaded()
         except ConfigError as error:
             remedy = f"The old configuration holds until it is mended. {error.remedy}"
-            self._app.shop.listener.tell(Stopped("configuration", error.code, error.fact, remedy))
+            self._app.shop.listener.tell(Stopped(CONFIGURATION, error.code, error.fact, remedy))
         else:
             pool.replace_shop(self._app.shop)
+            self._tell_serving()
             if not self._app.claims_jobs:
                 self._app.tell_embedded()
         self._notifier.ready("waiting for jobs")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,30 +18,56 @@ from curator_service.loop import Service, Signals
 from curator_service.notify import Notifier
 from curator_service.wake import Wake
 
-_MANAGED: Final = ("INVOCATION_ID", "XPC_SERVICE_NAME")
-"""What systemd and launchd set in the environment of what they start."""
+_STDERR: Final = 2
 
 
 def run() -> int:
     """Serve until a signal; return the exit status."""
+    _open_missing()
+    try:
+        return _serve()
+    finally:
+        _drop_unwritten()
+
+
+def _serve() -> int:
     os.umask(0o077)
     asked = _arguments()
     clock = new_clock()
-    listener = Collapsing(Log(sys.stderr, clock, _form(os.environ)), clock)
-    wake: Wake | None = None
+    signals = Signals(clock)
+    signals.install()
+    listener = Collapsing(Log(sys.stderr, clock, _form()), clock)
     try:
         app = open_app(asked.agent_dir, environ=os.environ, worker_id=asked.worker_id, listener=listener)
         app.prepare()
         wake = Wake(
             app.watched_folders(), lambda fact: listener.tell(Degraded(fact, "Jobs are found by looking instead"))
         )
-        signals = Signals(wake.poke)
-        signals.install()
+        signals.wake(wake.poke)
         Service(app, clock, Notifier(os.environ), wake, signals).run()
     except CuratorError as error:
-        sys.stderr.write(f"curator-service: {error}\n")
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"curator-service: {error}".replace("\n", " ") + "\n")
         return error.exit_status
     return 0
+
+
+def _open_missing() -> None:
+    """Open the standard streams that whoever started us closed, so that no file of ours takes their number."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    while nowhere <= _STDERR:
+        nowhere = os.dup(nowhere)
+    os.close(nowhere)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(_STDERR, "w", encoding="utf-8", closefd=False)
+
+
+def _drop_unwritten() -> None:
+    """Let what the log could not take go nowhere: how the service ended says its status, not its log."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _arguments() -> argparse.Namespace:
@@ -56,9 +82,9 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _form(environ: Mapping[str, str]) -> Form:
-    is_managed = any(environ.get(name) for name in _MANAGED)
-    return "json" if is_managed or not sys.stderr.isatty() else "console"
+def _form() -> Form:
+    """Return the form that suits who reads. No service manager's variable tells: terminals inherit those as well."""
+    return "console" if sys.stderr.isatty() else "json"
 
 
 if __name__ == "__main__":

@@ -113,6 +113,10 @@ class _Poking(FileSystemEventHandler):
     def on_moved(self, event: FileSystemEvent) -> None:
         self._note(str(event.dest_path))
 
+    def on_closed(self, event: FileSystemEvent) -> None:
+        # A file that was written in place: a configuration under an editor, or a record that somebody mended.
+        self._note(str(event.src_path))
+
     def on_deleted(self, event: FileSystemEvent) -> None:
         if str(event.src_path) in self._folders:
             self._lost.put(Path(str(event.src_path)))

@@ -16,7 +16,7 @@ from curator.model import event
 from curator.model.admission import Receipt
 from curator.model.budget import Amount, Exposure, Limits
 from curator.model.digest import Digest
-from curator.model.ids import BranchName, JobId, ProjectKey
+from curator.model.ids import BranchName, JobId, ProjectKey, WorkerId
 from curator.model.outcome import Cost, Provenance, Usage
 from tests.cli.commands import environ_of, make_home, on_a_terminal
 
@@ -91,6 +91,8 @@ EVERY: tuple[tuple[event.Event, str, str], ...] = (
     (event.Drained(1, 1, 1, 1, 1, 2), "drained", "2 jobs left"),
     (event.Drained(0, 0, 0, 0, 0, 0, blocked_by="auth_unavailable"), "drained", "Nothing to review now."),
     (event.Drained(0, 0, 0, 0, 0, 0), "drained", "Nothing to review now."),
+    (event.Serving(WorkerId("curator:made-up"), "external", 4), "serving", ""),
+    (event.Leaving(1), "leaving", ""),
     (event.Idle(), "idle", ""),
 )
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -11,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.acceptance.processes import Place, ended, provided, wait_until
 from tests.cli.commands import Ran, environ_of
 from tests.fakes.provider import Settings
@@ -18,11 +24,11 @@ from tests.fakes.provider import Settings
 SERVICE: Final = (sys.executable, "-m", "curator_service")
 
 
-def start(place: Place) -> subprocess.Popen[bytes]:
+def start(place: Place, *before: str) -> subprocess.Popen[bytes]:
     environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
     environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2] / "service")
     pipe = subprocess.PIPE
-    return subprocess.Popen(SERVICE, env=environ, cwd=place.home, stdout=pipe, stderr=pipe)
+    return subprocess.Popen([*before, *SERVICE], env=environ, cwd=place.home, stdout=pipe, stderr=pipe)
 
 
 def is_up(place: Place) -> bool:
@@ -30,9 +36,9 @@ def is_up(place: Place) -> bool:
 
 
 @contextmanager
-def serving(place: Place) -> Iterator[subprocess.Popen[bytes]]:
+def serving(place: Place, *before: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run the service while the block does, and end it with TERM."""
-    service = start(place)
+    service = start(place, *before)
     try:
         wait_until(lambda: is_up(place) or service.poll() is not None)
         yield service
@@ -128,6 +134,86 @@ def test_an_invalid_configuration_keeps_the_old_one_and_is_told(tmp_path: Path) 
     assert str(place.layout.service_json) in str(told[0]["fact"])
 
 
+def test_an_edit_in_place_is_taken_over_at_once_and_the_same_mistake_made_twice_is_told_twice(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    heard = tmp_path / "heard"
+    told: list[str] = []
+
+    def is_told(count: int, word: str) -> bool:
+        told[:] = [json.loads(line)["event"] for line in heard.read_text("utf-8").splitlines()]
+        return told.count(word) == count
+
+    with serving(place, "/bin/sh", "-c", f'exec "$@" 2>"{heard}"', "sh"):
+        whole = place.layout.service_json.read_text("utf-8")
+        for turn in (1, 2):
+            place.layout.service_json.write_text("{", "utf-8")
+            wait_until(lambda turn=turn: is_told(turn, "stopped"))  # type: ignore[misc]  # a lambda of no type of its own
+            place.layout.service_json.write_text(whole, "utf-8")
+            wait_until(lambda turn=turn: is_told(turn + 1, "serving"))  # type: ignore[misc]  # as above
+
+    assert is_told(1, "leaving")
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_a_service_without_streams_reviews_all_the_same(tmp_path: Path, closed: str) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    job = place.enqueue(place.project())
+    with serving(place, "/bin/sh", "-c", f'exec "$@" {closed}', "sh") as service:
+        wait_until(lambda: place.ending(job) == "applied" or service.poll() is not None)
+        service.send_signal(signal.SIGTERM)
+
+        assert ended(service).status == 0
+    assert place.ending(job) == "applied"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_that_comes_while_the_service_starts_is_heeded_and_no_traceback(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    service = start(place)
+    wait_until(lambda: _listens(service, number))
+    service.send_signal(number)
+    if number is signal.SIGHUP:
+        wait_until(lambda: is_up(place))
+        service.send_signal(signal.SIGTERM)
+    ran = ended(service)
+
+    assert ran.status == 0
+    assert "Traceback" not in ran.err
+
+
+def test_a_person_at_a_terminal_reads_no_json_wherever_the_terminal_itself_came_from(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    ours, theirs = pty.openpty()
+    managed = ("/usr/bin/env", "INVOCATION_ID=0123456789abcdef", "XPC_SERVICE_NAME=0", "TERM=xterm")
+    with serving(place, *managed, "/bin/sh", "-c", f'exec "$@" 2>"{os.ttyname(theirs)}"', "sh"):
+        wait_until(lambda: bool(select.select([ours], [], [], 0)[0]))
+        said = os.read(ours, 65_536).decode("utf-8")
+    os.close(theirs)
+    os.close(ours)
+
+    assert "serving" in said
+    assert "{" not in said
+
+
+def test_a_signal_forwarded_twice_is_one_wish(tmp_path: Path) -> None:
+    with provided(tmp_path, Settings(review="slow", slow_s=0.1)) as (place, _):
+        job = place.enqueue(place.project())
+        with serving(place) as service:
+            wait_until(lambda: place.requests() == 1)
+            service.send_signal(signal.SIGINT)
+            service.send_signal(signal.SIGINT)
+            ran = ended(service)
+
+        assert ran.status == 0
+        assert (place.ending(job), place.states()) == ("applied", {"settled": 1})
+
+
 def test_a_changed_mode_is_taken_over_without_a_restart(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.configure("embedded")
@@ -167,6 +253,15 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(tmp_path: Pat
         wait_until(lambda: place.ending(second) != "queued")
 
         assert service.poll() is None
+
+
+def _listens(service: subprocess.Popen[bytes], number: signal.Signals) -> bool:
+    """Tell whether a process has set up its own answer to a signal, or is over."""
+    if service.poll() is not None or sys.platform == "darwin":
+        return True
+    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", Path(f"/proc/{service.pid}/status").read_text("ascii"), re.MULTILINE)
+    # Python itself catches INT from its start on; ours stands as soon as TERM is caught too.
+    return caught is not None and bool(int(caught.group(1), 16) >> (signal.SIGTERM - 1) & 1) and bool(number)
 
 
 def _adding(text: str) -> str:

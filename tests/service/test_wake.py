@@ -44,6 +44,8 @@ def test_a_record_that_appears_wakes_and_one_that_goes_does_not(tmp_path: Path) 
     queued = made(tmp_path / "queued")
     with awake(queued) as (wake, warned):
         assert is_woken_by(wake, queued, "a.json")
+        while wake.wait(0.2):
+            pass  # the same file, closed
         (queued / "a.json").unlink()
         assert not wake.wait(0.2)
         (queued / "b.tmp").touch()
