@@ -12,7 +12,10 @@ import json
 import math
 import re
 from json.encoder import encode_basestring
-from typing import Final, NewType, TypeAlias
+from typing import TYPE_CHECKING, Final, NewType, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Digest = NewType("Digest", str)
@@ -20,6 +23,17 @@ Digest = NewType("Digest", str)
 DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _FLOAT: Final = re.compile(r"(\d+)(?:\.(\d+))?(?:e([+-]\d+))?")
+_NUMBER_OTHERWISE: Final = re.compile(r"(?:^|[:,\[])-?(?:\d+\.0|\d+(?:\.\d+)?e[+-]?\d+|\d{16,}(?:\.\d+)?)(?=[,}\]]|$)")
+"""A number that JavaScript may write otherwise: a whole float, one with an exponent, one beyond what is exact."""
+_ODD_KEY: Final = re.compile('[\ud800-\U0010ffff][^"]*":')
+"""A key that may have another place by UTF-16 code units than by code points."""
+_SORTED: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+).encode
+_UNSORTED: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
+).encode
+"""The library's encoders, in C; what they write otherwise than JavaScript is found in their text and written here."""
 _INTEGER_EXACT_MAX: Final = 2**53
 _FIXED_POINT_MAX: Final = 21
 _FIXED_POINT_MIN: Final = -6
@@ -61,16 +75,16 @@ def parse(raw: bytes) -> Json:
 
 def canonical(value: Json) -> str:
     """Return the canonical text of `value` (interop.md 2.1). Raises ValueError for NaN and infinities."""
-    parts: list[str] = []
-    _write(value, parts)
-    return "".join(parts)
+    text = _quickly(_SORTED, value)
+    if text is None or (not text.isascii() and _ODD_KEY.search(text)):
+        return _written(value, sort=True)
+    return _escape_lone_surrogates(text)
 
 
 def compact(value: Json) -> str:
     """Return `value` without spaces, keys in insertion order, numbers and strings as JavaScript writes them."""
-    parts: list[str] = []
-    _write(value, parts, sort=False)
-    return "".join(parts)
+    text = _quickly(_UNSORTED, value)
+    return _written(value, sort=False) if text is None else _escape_lone_surrogates(text)
 
 
 def pretty(value: Json) -> str:
@@ -123,6 +137,21 @@ def _place_point(digits: str, point: int) -> str:
     power = point - 1
     mantissa = digits if len(digits) == 1 else f"{digits[0]}.{digits[1:]}"
     return f"{mantissa}e{'+' if power >= 0 else '-'}{abs(power)}"
+
+
+def _quickly(encode: Callable[[Json], str], value: Json) -> str | None:
+    """Return the library's text where it writes every number as JavaScript does."""
+    try:
+        text = encode(value)
+    except ValueError:
+        return None
+    return None if _NUMBER_OTHERWISE.search(text) else text
+
+
+def _written(value: Json, *, sort: bool) -> str:
+    parts: list[str] = []
+    _write(value, parts, sort=sort)
+    return "".join(parts)
 
 
 def _write(value: Json, parts: list[str], *, sort: bool = True) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Literal, Self
 
-from curator.model.digest import Digest, Json, canonical, digest_of
+from curator.model.digest import Digest, Json, canonical, digest_of, digest_of_text
 from curator.model.ids import (
     ADigest,
     AJobId,
@@ -53,12 +53,14 @@ class Job(Record):
         """The id and the digest are those of the content, and the branch is one that a job may carry."""
         check_for_job(self.branch, f"{where}.branch" if where else "branch")
         core = self.encode()
-        del core["id"], core["digest"]
-        if digest_of(core) != self.digest:
+        binding = {"id": core.pop("id"), "digest": core.pop("digest")}
+        text = canonical(core)
+        if digest_of_text(text) != self.digest:
             raise Violation(where, "has a digest that is not its content's")
         if identity_of(self) != self.id:
             raise Violation(where, "has an id that is not its content's")
-        if len(canonical(self.encode()).encode()) > JOB_BYTES_MAX:
+        # Two keys more make one comma and no braces more; all of both is ASCII.
+        if len(text.encode()) + len(canonical(binding)) - 1 > JOB_BYTES_MAX:
             raise Violation(where, f"is larger than {JOB_BYTES_MAX} bytes")
 
 

@@ -124,7 +124,7 @@ class Record:
         for key, field in _fields_of(type(self)).items():
             item = getattr(self, field.name)
             if item is not None:
-                encoded[key] = _encode(item)
+                encoded[key] = item if field.is_plain else _encode(item)
         return encoded
 
     def check(self, where: str = "") -> None:
@@ -136,6 +136,8 @@ class _Field:
     name: str
     decode: _Decode
     is_required: bool
+    is_plain: bool
+    """Whether a value of it is its own JSON."""
 
 
 def _encode(value: object) -> Json:
@@ -143,12 +145,12 @@ def _encode(value: object) -> Json:
         return value.encode()
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _encode(item) for key, item in value.items()}
     if isinstance(value, enum.Enum):
         return str(value.value)
-    assert isinstance(value, bool | int | float | str)
-    return value
+    if isinstance(value, bool | int | float | str):
+        return value
+    assert isinstance(value, Mapping)
+    return {str(key): _encode(item) for key, item in value.items()}
 
 
 _FIELDS: Final[dict[type[Record], dict[str, _Field]]] = {}
@@ -164,9 +166,20 @@ def _fields_of(cls: type[Record]) -> dict[str, _Field]:
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # every record is a dataclass
         hint = hints[field.name]
         key = cls._spelling.get(field.name, camel(field.name))
-        fields[key] = _Field(field.name, _decoder(hint), not _may_be_absent(hint))
+        fields[key] = _Field(field.name, _decoder(hint), not _may_be_absent(hint), _is_plain(hint))
     _FIELDS[cls] = fields
     return fields
+
+
+def _is_plain(hint: object) -> bool:
+    """Tell whether every value of an annotation is a string, a number or a truth."""
+    while get_origin(hint) is Annotated or isinstance(hint, typing.NewType):
+        hint = hint.__supertype__ if isinstance(hint, typing.NewType) else get_args(hint)[0]
+    if get_origin(hint) in (Union, types.UnionType):
+        return all(_is_plain(part) for part in get_args(hint) if part is not types.NoneType)
+    if get_origin(hint) is Literal:
+        return not any(isinstance(value, enum.Enum) for value in get_args(hint))
+    return hint in (str, int, float, bool)
 
 
 def _may_be_absent(hint: object) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from curator.model.digest import (
     Json,
     MalformedJsonError,
+    _written,
     canonical,
     compact,
     digest_of,
@@ -39,6 +40,16 @@ ANY_JSON: Final = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
+)
+EDGES: Final = (0.0, -0.0, 1e16, 1e21, 1e-7, 5e-324, 123456789012345680.0, 2**53, 2**53 + 1, -(10**15), 10**22, 0.1)
+"""Numbers that the two languages spell otherwise, and their neighbours."""
+ANY_NUMBERED: Final = st.recursive(
+    st.sampled_from(EDGES)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers()
+    | st.text(st.sampled_from('a":,{}[]0.e1-\\\n\u2028\ud800\udc00\ue000\U0001f600'), max_size=12),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.sampled_from('ab":\ud800\ue000\U0001f600')), inner),
+    max_leaves=12,
 )
 
 # Four lines that two implementations were once seen to disagree on, and what both must write.
@@ -72,6 +83,12 @@ def test_what_implementations_disagree_on_is_written_the_one_way(text: str, expe
 @given(COMMON)
 def test_canonical_text_is_that_of_rfc_8785_where_both_have_the_value(value: _Common) -> None:
     assert canonical(value).encode() == rfc8785.dumps(value)
+
+
+@given(ANY_NUMBERED)
+def test_the_librarys_text_is_only_taken_where_it_is_javascripts(value: Json) -> None:
+    assert canonical(value) == _written(value, sort=True)
+    assert compact(value) == _written(value, sort=False)
 
 
 @given(ANY_JSON)
