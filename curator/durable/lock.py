@@ -21,9 +21,9 @@ import threading
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
 from curator.durable.volume import FILE_MODE
 from curator.errors import BusyError, StorageError
@@ -37,7 +37,6 @@ _FIRST_RETRIES_MS: Final = (1, 2, 4, 8)
 """Most holders are done within a few flushes, so the first looks come soon."""
 _RETRY_MS: Final = 25
 _RETRY_SPREAD_MS: Final = 24
-_L = TypeVar("_L", bound=BaseFileLock)
 _OWNER: Final = re.compile(rb"(\d+):")
 """The protocol reads the number alone, so whatever a live owner wrote behind it keeps its lock."""
 
@@ -46,10 +45,22 @@ class NestedLockError(AssertionError):
     """A second lock domain was entered: a defect that could deadlock with Pi."""
 
 
+class Lock(Protocol):
+    """A lock between processes."""
+
+    path: Path
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Take it, or tell after so long that another has it. Raises `OSError`."""
+
+    def release(self) -> None:
+        """Let it go."""
+
+
 class Domain:
     """One lock domain: a file lock, and a mutex before it for the threads of this process."""
 
-    def __init__(self, name: str, lock: BaseFileLock, wait_ms: int = LOCK_WAIT_MS) -> None:
+    def __init__(self, name: str, lock: Lock, wait_ms: int = LOCK_WAIT_MS) -> None:
         """Guard `name`, a word for messages, by `lock`."""
         self._name = name
         self._lock = lock
@@ -78,19 +89,15 @@ class Domain:
             self._mutex.release()
 
     def _acquire(self, timeout: float) -> None:
-        path = Path(self._lock.lock_file)
-        if not path.parent.is_dir():
-            # The library would make it, open to others and not flushed.
-            raise StorageError(path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         try:
-            self._lock.acquire(timeout=timeout)
-        except Timeout:
-            raise self._busy() from None
+            is_ours = self._lock.acquire(timeout)
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise StorageError(self._lock.path, error) from error
+        if not is_ours:
+            raise self._busy()
 
     def _busy(self) -> BusyError:
-        fact = f"the {self._name} lock is held: {self._lock.lock_file}"
+        fact = f"the {self._name} lock is held: {self._lock.path}"
         remedy = "Try again in a moment"
         if isinstance(self._lock, ProtocolLock):
             # Only this kind can be left behind. To remove a kernel's lock file would let two in.
@@ -100,70 +107,93 @@ class Domain:
 
 def kernel_domain(name: str, path: Path) -> Domain:
     """Return a domain of our own, freed by the kernel when its owner dies. The lock file stays."""
-    return Domain(name, FileLock(path, mode=FILE_MODE, thread_local=False, poll_interval=0.005, fallback_to_soft=False))
+    return Domain(name, KernelLock(path))
 
 
 def protocol_domain(name: str, path: Path) -> Domain:
     """Return a domain that is shared with Pi's extension."""
-    return Domain(name, ProtocolLock(path, thread_local=False))
+    return Domain(name, ProtocolLock(path))
 
 
-def try_kernel_lock(path: Path) -> FileLock | None:
+def try_kernel_lock(path: Path) -> Lock | None:
     """Take a lock for the life of the process, like the one of a single instance; None if another has it."""
-    return _try(FileLock(path, mode=FILE_MODE, thread_local=False, fallback_to_soft=False))
+    lock = KernelLock(path)
+    return lock if lock.acquire(0) else None
 
 
-def try_protocol_lock(path: Path) -> ProtocolLock | None:
+def try_protocol_lock(path: Path) -> Lock | None:
     """Take a lock of the protocol's kind without waiting; None if another has it."""
-    return _try(ProtocolLock(path, thread_local=False))
+    lock = ProtocolLock(path)
+    return lock if lock.acquire(0) else None
 
 
-class ProtocolLock(BaseFileLock):
+class KernelLock:
+    """A lock that the kernel frees when its owner dies."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock `path`, which stays when the lock is let go."""
+        self.path = path
+        self._lock = FileLock(path, mode=FILE_MODE, thread_local=False, poll_interval=0.005, fallback_to_soft=False)
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Take it, or tell after so long that another has it. Raises `OSError`."""
+        if not self.path.parent.is_dir():
+            # The library would make it, open to others and not flushed.
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        try:
+            self._lock.acquire(timeout=timeout_s)
+        except Timeout:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let it go."""
+        self._lock.release()
+
+
+class ProtocolLock:
     """The protocol's exclusively created lock file: `<pid>:<uuid>` and the time it was taken."""
 
-    _owner: bytes = b""
+    def __init__(self, path: Path) -> None:
+        """Lock by the existence of `path`."""
+        self.path = path
+        self._owner = b""
 
-    def _acquire(self) -> None:
-        path = Path(self.lock_file)
-        descriptor = _create(path)
+    def acquire(self, timeout_s: float) -> bool:
+        """Take it, or tell after so long that another has it. Raises `OSError`."""
+        deadline, retries = time.monotonic() + timeout_s, iter(_FIRST_RETRIES_MS)
+        while not self._take():
+            delay_ms = next(retries, None) or _RETRY_MS + random.randint(0, _RETRY_SPREAD_MS)  # noqa: S311 - a wait, not a secret
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return False
+            time.sleep(min(delay_ms / 1000, left_s))
+        return True
+
+    def release(self) -> None:
+        """Let it go, if it is still ours."""
+        standing = _read(self.path)
+        if standing is not None and standing.startswith(self._owner):
+            _forget(self.path)
+
+    def _take(self) -> bool:
+        descriptor = _create(self.path)
         if descriptor is None:
-            reap_if_stale(path)
-            descriptor = _create(path)
+            reap_if_stale(self.path)
+            descriptor = _create(self.path)
             if descriptor is None:
-                return
+                return False
         owner = f"{os.getpid()}:{uuid.uuid4()}\n".encode()
         try:
             os.write(descriptor, owner + f"{time.time_ns() // 1_000_000}\n".encode())
         except OSError:
             # An empty lock would keep everybody out for 30 seconds (W30).
-            os.close(descriptor)
-            _forget(path)
+            _forget(self.path)
             raise
-        self._owner = owner
-        self._context.lock_file_fd = descriptor
-
-    def _release(self) -> None:
-        path, descriptor = Path(self.lock_file), self._context.lock_file_fd
-        self._context.lock_file_fd = None
-        if descriptor is not None:
+        finally:
             os.close(descriptor)
-        standing = _read(path)
-        if standing is not None and standing.startswith(self._owner):
-            _forget(path)
-
-    def _poll_delay(self, poll_interval: float, attempt: int) -> float:
-        del poll_interval
-        if attempt <= len(_FIRST_RETRIES_MS):
-            return _FIRST_RETRIES_MS[attempt - 1] / 1000
-        return (_RETRY_MS + random.randint(0, _RETRY_SPREAD_MS)) / 1000  # noqa: S311 - a wait, not a secret
-
-
-def _try(lock: _L) -> _L | None:
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return None
-    return lock
+        self._owner = owner
+        return True
 
 
 def reap_if_stale(lock: Path) -> bool:

@@ -70,7 +70,7 @@ def held_elsewhere(kind: str, path: Path) -> Iterator[subprocess.Popen[str]]:
 def impatient(kind: str, path: Path, wait_ms: int = 60) -> Domain:
     """Return a domain that gives up soon."""
     if kind == "protocol":
-        return Domain("test", ProtocolLock(path, thread_local=False), wait_ms)
+        return Domain("test", ProtocolLock(path), wait_ms)
     held = kernel_domain("test", path)
     return Domain("test", held._lock, wait_ms)  # noqa: SLF001 - the same lock with less patience
 
