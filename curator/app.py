@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
+import pkgutil
 import re
 import socket
 import threading
@@ -51,6 +53,11 @@ __all__ = ["App", "Beating", "Pool", "new_clock", "open_app", "worker_id_of"]
 
 PREFIX: Final = "curator:"
 """Every worker id of ours begins so: it tells us apart from another worker of the protocol."""
+LATE: Final = frozenset(f"curator.reviewer.providers.{name}" for name in ("anthropic", "openai", "wire"))
+"""These import what is heavy, so they are loaded at the first dispatch, also by the service."""
+_ROOMS: Final = tuple(
+    f"curator.{room}" for room in ("admission", "durable", "machine", "model", "pi", "reviewer", "store", "workflow")
+)
 _NOT_WORKER: Final = re.compile(r"[^A-Za-z0-9._:-]")
 _HOST_CHARS_MAX: Final = 80
 
@@ -121,6 +128,18 @@ class App:
     def sole_service(self) -> AbstractContextManager[None]:
         """Be the one service of this agent folder. Raises `BusyError` naming the other's process."""
         return sole_service(self.shop)
+
+    def load(self) -> None:
+        """Import all of ours that a review may need, but what loads a vendor's client.
+
+        What is loaded later would come from whatever package stands there then: an upgrade under a running service would mix
+        two releases in one process.
+        """
+        for room in _ROOMS:
+            package = importlib.import_module(room)
+            for found in pkgutil.walk_packages(package.__path__, f"{room}."):
+                if found.name not in LATE and not found.name.endswith("__main__"):
+                    importlib.import_module(found.name)
 
     def prepare(self) -> None:
         """Create the folders that are watched and locked."""

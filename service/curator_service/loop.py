@@ -89,6 +89,7 @@ class Service:
         with self._app.sole_service():
             self._app.refuse_foreign_worker()
             self._app.tell_promise()
+            self._app.load()
             with self._app.beating() as heart:
                 self._guarded(self._app.recover)
                 self._plan_maintenance()

@@ -7,7 +7,9 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import curator_service
 import pytest
 
+import curator
 from tests.acceptance.processes import Place, ended, provided, wait_until
 from tests.cli.commands import Ran, environ_of
 from tests.fakes.provider import Settings
@@ -199,6 +203,53 @@ def test_a_person_at_a_terminal_reads_no_json_wherever_the_terminal_itself_came_
 
     assert "serving" in said
     assert "{" not in said
+
+
+def test_a_package_that_is_taken_away_under_a_running_service_is_not_missed(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    key = place.project()
+    package = tmp_path / "package"
+    for source in (Path(curator.__file__).parent, Path(curator_service.__file__).parent):
+        shutil.copytree(source, package / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+    listens = tmp_path / "notified"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(listens))
+        manager.settimeout(30)
+        with serving(place, "/usr/bin/env", f"PYTHONPATH={package}", f"NOTIFY_SOCKET={listens}") as service:
+            assert b"READY=1" in manager.recv(4096)
+            package.rename(tmp_path / "upgraded")
+            job = place.enqueue(key)
+            wait_until(lambda: place.ending(job) == "applied" or service.poll() is not None)
+            service.send_signal(signal.SIGHUP)
+            second = place.enqueue(key, "entry-2")
+            wait_until(lambda: place.ending(second) not in ("queued", "running"))
+            service.send_signal(signal.SIGTERM)
+            ran = ended(service)
+
+    assert ran.status == 0
+    assert [line["event"] for line in lines(ran)].count("completed") == 2
+    assert "unexpected" not in ran.err
+
+
+def test_all_of_ours_is_loaded_before_the_first_job_but_what_brings_a_vendor_s_client(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    script = (
+        "import os, pkgutil, sys, curator\n"
+        "from curator.app import LATE, open_app\n"
+        "open_app(environ=os.environ, listener=None).load()\n"
+        "rooms = ('admission', 'durable', 'machine', 'model', 'pi', 'reviewer', 'store', 'workflow')\n"
+        "names = {each.name for each in pkgutil.walk_packages(curator.__path__, 'curator.')}\n"
+        "ours = {name for name in names if name.split('.')[1] in rooms and not name.endswith('__main__')}\n"
+        "assert ours - set(sys.modules) == LATE, ours - set(sys.modules)\n"
+        "heavy = {'openai', 'anthropic', 'httpx2', 'genai_prices', 'rich', 'typer'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
+    ran = subprocess.run([sys.executable, "-c", script], env=environ, cwd=place.home, capture_output=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 def test_a_signal_forwarded_twice_is_one_wish(tmp_path: Path) -> None:
