@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from curator.cli.options import AgentDir, AsJson, layout_of
+from curator.cli.options import AgentDir, AsJson, PlainCommand, layout_of
 from curator.cli.page import counted, document, moment, say
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
         say("No projects yet. Open Pi in one, or run `curator enqueue --session FILE`.")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def show(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """Show one project: its folder, what was decided about it, and its memory in figures."""
     from curator.workflow.projects import find_key, show_project
@@ -59,25 +59,25 @@ def show(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: As
         say(f"{name:<10} {fact}")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def pause(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """Let a project's jobs wait until it is resumed."""
     _decide(project, "paused", agent_dir, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def resume(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """Let the jobs of a paused or excluded project go on."""
     _decide(project, "active", agent_dir, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def exclude(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """Leave a project alone for good: nothing is enqueued by curator, and what Pi enqueues waits."""
     _decide(project, "excluded", agent_dir, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def link(
     old: Annotated[str, typer.Argument(metavar="OLD", help="The folder as it was called, or the head of its key.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder as it is called now.")],
@@ -104,7 +104,7 @@ def link(
         say("Nothing was done. Run it again with --yes to do it.")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def purge(
     project: Annotated[str, typer.Argument(metavar="FOLDER|KEY", help="A project's folder, or the head of its key.")],
     yes: Yes = False,

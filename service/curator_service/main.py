@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from curator import __version__
 from curator.app import new_clock, open_app
 from curator.errors import CuratorError
 from curator.logs import Form, Log
@@ -78,6 +79,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--agent-dir", type=Path, help="Pi's agent folder (default: PI_CODING_AGENT_DIR, or ~/.pi/agent)"
     )
+    parser.add_argument("--version", action="version", version=f"curator-service {__version__}")
     parser.add_argument("--worker-id", help="the worker's name in heartbeats, after `curator:`")
     return parser.parse_args()
 

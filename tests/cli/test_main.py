@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from curator import __version__
+from curator.cli.main import app
 from tests.cli.commands import CURATOR, assert_refused, environ_of, make_home, run
 
 HEAVY = ("sqlalchemy", "watchdog", "openai", "anthropic", "httpx", "httpx2", "structlog", "rich", "tomllib")
@@ -151,3 +152,17 @@ def test_a_narrow_locale_ends_nothing(tmp_path: Path) -> None:
     entries = home.run("memory", "show", "--json", environ=environ).document["entries"]
     assert isinstance(entries, list)
     assert "Grüß Gott" in str(entries[0])
+
+
+def test_no_usage_line_has_braces(tmp_path: Path) -> None:
+    usages: list[str] = []
+    groups = {group.name: group.typer_instance for group in app.registered_groups}
+    for name, group in [(None, app), *groups.items()]:
+        assert group is not None
+        for command in group.registered_commands:
+            called = command.name or getattr(command.callback, "__name__", "")
+            words = [word for word in (name, called) if word]
+            usages.append(run(*words, "--help", cwd=tmp_path, environ=environ_of(tmp_path)).out.splitlines()[0])
+
+    assert len(usages) > 30
+    assert [usage for usage in usages if not usage.startswith("Usage: curator ") or "{" in usage] == []

@@ -98,7 +98,9 @@ def test_systemd_reads_every_odd_path_as_it_is(place: Place, kind: Kind) -> None
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_the_unit_names_absolute_paths_and_lets_write_the_agent_folder_alone(place: Place, kind: Kind) -> None:
+def test_the_unit_names_absolute_paths_and_lets_write_the_agent_folder_and_the_cache_alone(
+    place: Place, kind: Kind
+) -> None:
     wanted = place.wanted(kind)
 
     text = place.systemd.render(wanted)[-1].text
@@ -107,6 +109,9 @@ def test_the_unit_names_absolute_paths_and_lets_write_the_agent_folder_alone(pla
     assert f"ExecStart={wanted.program}{once} --agent-dir {wanted.agent}\n" in text
     assert re.findall(r"^ReadWritePaths=(.*)$", text, re.MULTILINE) == [str(wanted.agent)]
     assert f"EnvironmentFile=-{place.home}/.config/curator/curator.env\n" in text
+    # Pi is started in a folder of the cache, which the fence would make read-only with the rest of the home.
+    assert "CacheDirectory=curator\n" in text
+    assert "CacheDirectoryMode=0700\n" in text
     for line in (
         "ProtectSystem=strict",
         "NoNewPrivileges=yes",
