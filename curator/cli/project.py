@@ -224,6 +224,9 @@ def _purge_lines(plan: Purge) -> Iterator[str]:
     for letter in plan.letters:
         yield f"set aside  {letter}"
     yield "kept       every attempt and what it cost, and closing records, which hold ids and figures alone"
+    if plan.origin is not None:
+        again = f"`curator project purge {plan.origin[:12]}`"
+        yield f"stays      the memory and evidence of {plan.origin[:12]}, from which it was linked; to forget that too: {again}"
     for path in plan.kept:
         yield f"Pi keeps   {path}"
     yield "Pi keeps   the sessions that were held in that folder"
@@ -237,6 +240,7 @@ def _purge_document(plan: Purge, *, is_done: bool) -> Json:
         "jobs": list(plan.jobs),
         "letters": [str(path) for path in plan.letters],
         "kept": [str(path) for path in plan.kept],
+        "linkedFrom": plan.origin,
     }
 
 

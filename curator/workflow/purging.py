@@ -54,6 +54,8 @@ class Purge:
     """Records of the project that were set aside."""
     kept: tuple[Path, ...]
     """What is the extension's alone, in the project's own folder."""
+    origin: ProjectKey | None
+    """The project that it goes on from by a link: that still holds what was said there, and is purged by itself."""
 
 
 def plan_purge(shop: Shop, key: ProjectKey) -> Purge:
@@ -67,7 +69,11 @@ def plan_purge(shop: Shop, key: ProjectKey) -> Purge:
     _refuse_life(shop, key)
     kept = Erasure(shop.volume, shop.layout.project(key)).kept()
     view = show_project(shop.layout, key)
-    return Purge(view, tuple(sorted(_jobs_of(shop, key))), tuple(_letters(shop, key)), kept)
+    origin = None if standing is None else standing.linked_from
+    before = None if origin is None else shop.stores.standings.find(origin)
+    if before is not None and before.purged_at is not None:
+        origin = None
+    return Purge(view, tuple(sorted(_jobs_of(shop, key))), tuple(_letters(shop, key)), kept, origin)
 
 
 def purge(shop: Shop, key: ProjectKey) -> None:

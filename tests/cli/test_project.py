@@ -138,3 +138,20 @@ def test_a_project_is_forgotten_after_a_shown_plan(home: Home) -> None:
     assert not home.layout.project(ProjectKey(key_of(home))).root.exists()
     assert home.run("status").status == 0
     assert_refused(home.run("project", "purge", "0" * 24), 66, "nothing is known")
+
+
+def test_a_purge_of_a_linked_project_says_what_the_old_one_still_holds_until_that_is_purged_too(
+    home: Home, tmp_path: Path
+) -> None:
+    home.enqueue(WISH)
+    home.review()
+    old, moved = key_of(home), tmp_path / "moved"
+    home.project.rename(moved)
+    elsewhere(home, "project", "link", home.project, moved, "--yes")
+
+    plan = elsewhere(home, "project", "purge", moved)
+    assert f"curator project purge {old[:12]}" in plan.out
+    assert elsewhere(home, "project", "purge", moved, "--json").document["linkedFrom"] == old
+
+    elsewhere(home, "project", "purge", old[:12], "--yes")
+    assert elsewhere(home, "project", "purge", moved, "--json").document["linkedFrom"] is None
