@@ -111,7 +111,14 @@ def _try_one(name: str, asked: Asked) -> Report:
             stage.record(log, asked.plant)
         else:
             shutil.copyfile(asked.replay, log)
-        report = stage.cut_everywhere(log, subsets=asked.subsets, seed=asked.seed, every=asked.every, limit=asked.limit)
+        report = stage.cut_everywhere(
+            log,
+            subsets=asked.subsets,
+            seed=asked.seed,
+            every=asked.every,
+            limit=asked.limit,
+            is_planted=asked.plant != "nothing",
+        )
         if report.violations and asked.log is not None:
             shutil.copyfile(log, asked.log)
         return report
