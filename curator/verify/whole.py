@@ -11,6 +11,7 @@ from curator.verify.beats import check_beats
 from curator.verify.checkpoints import check_checkpoints
 from curator.verify.closed import check_closed_days
 from curator.verify.closings import check_closings
+from curator.verify.decided import check_decided
 from curator.verify.journal import check_journal
 from curator.verify.names import check_names
 from curator.verify.revisions import check_memory
@@ -38,6 +39,7 @@ def verify(layout: Layout, looked: Callable[[Path], None]) -> Iterator[Finding]:
     tree = Tree(layout, looked)
     yield from check_names(layout)
     yield from check_beats(tree)
+    yield from check_decided(tree)
     yield from check_spool(tree)
     yield from check_journal(tree)
     yield from check_closed_days(tree)
