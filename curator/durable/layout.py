@@ -6,6 +6,7 @@ Every path that curator reads or writes is made here and nowhere else.
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from curator.model.ids import file_key
@@ -17,33 +18,33 @@ if TYPE_CHECKING:
     from curator.model.ids import AttemptId, BranchName, JobId, ProjectKey
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)  # without slots: what is asked for again and again is made once
 class Layout:
     """The tree under one agent folder."""
 
     agent: Path
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """Everything that the extension and curator share."""
         return self.agent / "no-forgetti"
 
-    @property
+    @cached_property
     def service_json(self) -> Path:
         """The shared configuration."""
         return self.root / "service.json"
 
-    @property
+    @cached_property
     def legacy_budget(self) -> Path:
         """An aggregate older than the journal."""
         return self.root / "review-budget.json"
 
-    @property
+    @cached_property
     def workers(self) -> Path:
         """Heartbeats of workers."""
         return self.root / "review-workers"
 
-    @property
+    @cached_property
     def runtimes(self) -> Path:
         """Heartbeats of everything that uses memory."""
         return self.root / "runtimes"
@@ -58,37 +59,37 @@ class Layout:
 
     # The spool.
 
-    @property
+    @cached_property
     def spool(self) -> Path:
         """The queue and what belongs to it."""
         return self.root / "review-spool"
 
-    @property
+    @cached_property
     def spool_lock(self) -> Path:
         """Guards queued, running and outcomes; shared with the extension."""
         return self.spool / ".spool.lock"
 
-    @property
+    @cached_property
     def queued(self) -> Path:
         """Jobs that wait."""
         return self.spool / "queued"
 
-    @property
+    @cached_property
     def running(self) -> Path:
         """Jobs under a lease."""
         return self.spool / "running"
 
-    @property
+    @cached_property
     def outcomes(self) -> Path:
         """Jobs that are over."""
         return self.spool / "outcomes"
 
-    @property
+    @cached_property
     def dead_letter(self) -> Path:
         """Conflicts, and records that cannot be read."""
         return self.spool / "dead-letter"
 
-    @property
+    @cached_property
     def results(self) -> Path:
         """Checkpoints of provider attempts, a folder a job."""
         return self.spool / "provider-results"
@@ -97,7 +98,7 @@ class Layout:
         """One attempt's checkpoint."""
         return self.results / job_id / f"{attempt_id}.json"
 
-    @property
+    @cached_property
     def decisions(self) -> Path:
         """Elected proposals."""
         return self.spool / "proposal-decisions"
@@ -106,7 +107,7 @@ class Layout:
         """One job's elected proposal."""
         return self.decisions / f"{job_id}.json"
 
-    @property
+    @cached_property
     def decision_locks(self) -> Path:
         """Where the locks of decisions stand."""
         return self.decisions / ".locks"
@@ -117,64 +118,64 @@ class Layout:
 
     # The protocol's accounting: a projection of our journal.
 
-    @property
+    @cached_property
     def accounting(self) -> Path:
         """The protocol's attempts."""
         return self.spool / "accounting"
 
-    @property
+    @cached_property
     def accounting_lock(self) -> Path:
         """Guards days and identities; shared with the extension."""
         return self.accounting / ".lock"
 
-    @property
+    @cached_property
     def days(self) -> Path:
         """One file a UTC day, without an extension."""
         return self.accounting / "days"
 
-    @property
+    @cached_property
     def identities(self) -> Path:
         """One immutable file a reservation, without an extension."""
         return self.accounting / "identities"
 
     # What the protocol does not name.
 
-    @property
+    @cached_property
     def own(self) -> Path:
         """Everything of ours alone; nothing of the extension lists it."""
         return self.root / "curator"
 
-    @property
+    @cached_property
     def curator_toml(self) -> Path:
         """Our own configuration."""
         return self.own / "curator.toml"
 
-    @property
+    @cached_property
     def instance_guard(self) -> Path:
         """Held by the one service of this agent folder, for as long as it lives."""
         return self.own / "service.guard"
 
-    @property
+    @cached_property
     def instance_pid(self) -> Path:
         """Which process that is: for messages, never for deciding."""
         return self.own / "service.pid"
 
-    @property
+    @cached_property
     def attempts(self) -> Path:
         """The attempt journal: `<day>/<2 hex>/<attempt>.<n>.json`."""
         return self.own / "attempts"
 
-    @property
+    @cached_property
     def attempts_lock(self) -> Path:
         """Guards limits; names need no lock. Held by the kernel, so the file stays, and no sweep takes it for a leftover."""
         return self.own / "attempts.guard"
 
-    @property
+    @cached_property
     def jobs(self) -> Path:
         """Acceptance records."""
         return self.own / "jobs"
 
-    @property
+    @cached_property
     def bases(self) -> Path:
         """Branch states that attempts judged, a folder a job."""
         return self.own / "bases"
@@ -183,42 +184,42 @@ class Layout:
         """One branch state that an attempt of the job judged."""
         return self.bases / job_id / f"{digest}.json"
 
-    @property
+    @cached_property
     def held(self) -> Path:
         """Jobs that a person set aside."""
         return self.own / "held"
 
-    @property
+    @cached_property
     def evidence(self) -> Path:
         """Where the quotes of a result stand in its transcript, a folder a job."""
         return self.own / "evidence"
 
-    @property
+    @cached_property
     def finished(self) -> Path:
         """Closing records, by the first two hex digits of the job."""
         return self.own / "finished"
 
-    @property
+    @cached_property
     def shadow(self) -> Path:
         """Project stores of shadow mode."""
         return self.own / "shadow"
 
-    @property
+    @cached_property
     def standings(self) -> Path:
         """What a person decided about projects, a file a project."""
         return self.own / "projects"
 
-    @property
+    @cached_property
     def standings_lock(self) -> Path:
         """Guards changes of those; held by the kernel."""
         return self.own / "projects.guard"
 
-    @property
+    @cached_property
     def quarantine(self) -> Path:
         """Begun changes that were set aside because memory stood neither where they began nor where they led."""
         return self.own / "quarantine"
 
-    @property
+    @cached_property
     def switches(self) -> Path:
         """Who was to change memory, and why: a record each time that a person changed it."""
         return self.own / "authority"
@@ -234,23 +235,23 @@ class Layout:
         return ProjectLayout(self.shadow / key)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)  # without slots: what is asked for again and again is made once
 class ProjectLayout:
     """The tree of one project's memory."""
 
     root: Path
 
-    @property
+    @cached_property
     def lock(self) -> Path:
         """Guards the project's memory; shared with the extension."""
         return self.root / ".lock"
 
-    @property
+    @cached_property
     def project_json(self) -> Path:
         """Which folder this memory belongs to."""
         return self.root / "project.json"
 
-    @property
+    @cached_property
     def branches(self) -> Path:
         """Current memory."""
         return self.root / "branches"
@@ -259,16 +260,21 @@ class ProjectLayout:
         """One branch."""
         return self.branches / f"{name}.json"
 
-    @property
+    @cached_property
     def reviews(self) -> Path:
         """The extension's cadence state: created if missing, never updated by us."""
         return self.root / "reviews"
 
+    @cached_property
+    def histories(self) -> Path:
+        """How the branches came to be."""
+        return self.root / "revisions"
+
     def revisions(self, name: BranchName) -> Path:
         """How a branch came to be."""
-        return self.root / "revisions" / name
+        return self.histories / name
 
-    @property
+    @cached_property
     def admissions(self) -> Path:
         """Intents and completions."""
         return self.root / "review-admissions"
@@ -281,7 +287,7 @@ class ProjectLayout:
         """A mutation that is whole."""
         return self.admissions / f"{job_id}.complete.json"
 
-    @property
+    @cached_property
     def retired(self) -> Path:
         """Tombstones."""
         return self.admissions / "retired"
@@ -290,7 +296,7 @@ class ProjectLayout:
         """What is left of an intent."""
         return self.retired / f"{job_id}.json"
 
-    @property
+    @cached_property
     def receipts(self) -> Path:
         """Lasting proofs."""
         return self.root / "service" / "commit-receipts"
@@ -299,17 +305,17 @@ class ProjectLayout:
         """One job's proof."""
         return self.receipts / f"{job_id}.json"
 
-    @property
+    @cached_property
     def mailbox(self) -> Path:
         """Feedback for Pi."""
         return self.root / "service" / "review-feedback"
 
-    @property
+    @cached_property
     def pending(self) -> Path:
         """Jobs that somebody in Pi waits for."""
         return self.mailbox / "pending"
 
-    @property
+    @cached_property
     def ready(self) -> Path:
         """Cards to be shown."""
         return self.mailbox / "ready"

@@ -192,7 +192,5 @@ def _entry_ids(receipt: Receipt | None, memory: ProjectStore) -> tuple[EntryId, 
     """Return the entries that the job's revision touched."""
     if receipt is None or receipt.revision_id is None:
         return ()
-    for revision in memory.revisions(receipt.branch_name):
-        if isinstance(revision, Review) and revision.id == receipt.revision_id:
-            return tuple(change.entry_id for change in revision.changes)
-    return ()
+    revision = memory.revision(receipt.branch_name, receipt.revision_id)
+    return tuple(change.entry_id for change in revision.changes) if isinstance(revision, Review) else ()

@@ -10,32 +10,29 @@ CRASH      Intent, branch, revision, completion, receipt, tombstone: what is mis
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish, remove, replace
-from curator.durable.read import list_names, read_bounded
-from curator.durable.records import publish_canonical, read_as, read_record
+from curator.durable.read import read_bounded
+from curator.durable.records import publish_canonical
 from curator.errors import ConflictError, InvalidRecordError, RefusedError, UnmatchedStateError
-from curator.machine.admission import Place, RevisionSeen, Seen, Step, next_step
-from curator.model.admission import Completion, Intent, Receipt, Tombstone, completion_of, tombstone_of
+from curator.machine.admission import Seen, Step, next_step
+from curator.model.admission import Intent, Receipt, completion_of, tombstone_of
 from curator.model.digest import pretty
 from curator.model.ids import BranchName, JobId
-from curator.model.limits import DIRECTORY_NAMES_MAX, INTENTS_MAX, PROJECT_FILE_BYTES_MAX
+from curator.model.limits import INTENTS_MAX, PROJECT_FILE_BYTES_MAX
 from curator.model.memory import (
     Branch,
     Revision,
     Undo,
-    branch_digest,
-    decode_revision,
     empty_branch,
-    read_branch,
     revision_filename,
 )
-from curator.model.project import Project, read_project
-from curator.model.record import Record
+from curator.model.project import Project
 from curator.model.times import iso
+from curator.store.memory.archive import Archive
+from curator.store.memory.history import next_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,83 +40,22 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import ProjectLayout
     from curator.durable.volume import Volume
-    from curator.model.digest import Digest
     from curator.model.ports import Clock
 
-_REVISION: Final = re.compile(r"(\d{12})-[a-f0-9-]{36}\.json")
-_COMPLETION: Final = re.compile(r"(review_[0-9a-f]{40})\.complete\.json")
-_INTENT: Final = re.compile(r"(review_[0-9a-f]{40})\.intent\.json")
 _LIMIT: Final = PROJECT_FILE_BYTES_MAX
-R = TypeVar("R", bound=Record)
 
 
-class ProjectStore:
+class ProjectStore(Archive):
     """One project's memory; the real one, or the one of shadow mode."""
 
     def __init__(self, volume: Volume, layout: ProjectLayout, clock: Clock) -> None:
         """Open the store; nothing is read yet."""
-        self.layout = layout
+        super().__init__(layout)
         self._volume = volume
         self._clock = clock
         self._domain = protocol_domain("project", layout.lock)
         self._completed: set[JobId] = set()
         """Changes whose completion was published, and flushed, here; each until its receipt."""
-
-    # Reading, without the lock.
-
-    def project(self) -> Project | None:
-        """Return which folder this memory belongs to."""
-        return read_as(self.layout.project_json, read_project, _LIMIT)
-
-    def branch(self, name: BranchName) -> Branch | None:
-        """Return a branch as it stands, normalized; None where none does."""
-        return read_as(self.layout.branch(name), lambda value: read_branch(value, name), _LIMIT)
-
-    def receipt(self, job_id: JobId) -> Receipt | None:
-        """Return what was done to memory for a job."""
-        path = self.layout.receipt(job_id)
-        receipt = read_record(path, Receipt, _LIMIT)
-        return receipt if receipt is None else _named(path, receipt, receipt.proposal_id, job_id)
-
-    def intent(self, job_id: JobId) -> Intent | None:
-        """Return a begun mutation."""
-        path = self.layout.intent(job_id)
-        intent = read_record(path, Intent, _LIMIT)
-        return intent if intent is None else _named(path, intent, intent.transaction_id, job_id)
-
-    def tombstone(self, job_id: JobId) -> Tombstone | None:
-        """Return what is left of a mutation that is over."""
-        path = self.layout.tombstone(job_id)
-        tombstone = read_record(path, Tombstone, _LIMIT)
-        return tombstone if tombstone is None else _named(path, tombstone, tombstone.transaction_id, job_id)
-
-    def revisions(self, name: BranchName) -> tuple[Revision, ...]:
-        """Return a branch's history, oldest first. Raises `InvalidRecordError` if a sequence is missing or damaged."""
-        folder = self.layout.revisions(name)
-        names = [each for each in list_names(folder, DIRECTORY_NAMES_MAX) if _REVISION.fullmatch(each)]
-        history: list[Revision] = []
-        for sequence, each in enumerate(names, start=1):
-            record = read_as(folder / each, decode_revision, _LIMIT)
-            if record is None or record.sequence != sequence or revision_filename(sequence, record.id) != each:
-                raise InvalidRecordError(folder / each, f"is not revision {sequence} of {name}")
-            history.append(record)
-        return tuple(history)
-
-    def pending(self) -> tuple[JobId, ...]:
-        """Return the jobs whose mutation has begun and is not retired."""
-        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
-        return tuple(JobId(match.group(1)) for name in names if (match := _INTENT.fullmatch(name)))
-
-    def is_at_rest(self) -> bool:
-        """Tell whether no mutation has begun, and none left anything, by the names alone."""
-        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
-        return not any(_INTENT.fullmatch(name) or _COMPLETION.fullmatch(name) for name in names)
-
-    def sight(self, job_id: JobId) -> Seen:
-        """Return how a job's admission stands, for whoever asks."""
-        return self._see(job_id)
-
-    # Under the project's lock.
 
     def initialise(self, project: Project) -> None:
         """Create what a project's memory needs, where it is missing. Raises `ConflictError` for another root or key."""
@@ -171,7 +107,7 @@ class ProjectStore:
                 branch = self.branch(name)
                 if branch is None:
                     raise InvalidRecordError(self.layout.branch(name), "is not there, and its job needs it")
-                intent = freeze(branch, len(self.revisions(name)) + 1)
+                intent = freeze(branch, next_sequence(self.layout.revisions(name), name))
                 self._volume.sync_directory(self.layout.branches)
                 publish(self._volume, self.layout.intent(job_id), pretty(intent.encode()).encode())
                 is_ours = True
@@ -198,7 +134,7 @@ class ProjectStore:
         """
         with self._domain.hold():
             self._roll_pending(None)
-            for job_id in self._strays():
+            for job_id in self.strays():
                 self._roll(job_id)
         return self.pending()
 
@@ -233,7 +169,7 @@ class ProjectStore:
 
     def _can_go_on(self, job_id: JobId, *, is_undecided: bool) -> bool:
         try:
-            step = next_step(self._see(job_id))
+            step = next_step(self.sight(job_id))
         except ConflictError:
             return False
         except InvalidRecordError as error:
@@ -257,13 +193,6 @@ class ProjectStore:
         if stuck:
             raise stuck[0]
 
-    def _strays(self) -> tuple[JobId, ...]:
-        """Return the jobs that are over and whose completion came back: a removal that the power took before its flush."""
-        names = list_names(self.layout.admissions, DIRECTORY_NAMES_MAX)
-        completed = {JobId(match.group(1)) for name in names if (match := _COMPLETION.fullmatch(name))}
-        alone = sorted(completed - set(self.pending()))
-        return tuple(each for each in alone if self.tombstone(each) is not None and self.receipt(each) is not None)
-
     def _may_change(self, job_id: JobId, name: BranchName) -> bool:
         try:
             intent = self.intent(job_id)
@@ -274,8 +203,9 @@ class ProjectStore:
     def _roll(self, job_id: JobId, *, is_ours: bool = False) -> Step:
         """Take step after step; `is_ours` says that what the first one builds on was flushed in this hold of the lock."""
         taken: list[Step] = []
+        seen, intent = self.look(job_id)
         while True:
-            step = self._next(job_id)
+            step = self._step(job_id, seen)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
                 if Step.COMPLETE in taken:
                     self._completed.add(job_id)
@@ -285,8 +215,9 @@ class ProjectStore:
                 raise UnmatchedStateError(fact, remedy="Run `curator doctor`")
             if not taken and not is_ours:
                 self._flush_ground(job_id, step)
-            self._take(job_id, step)
+            self._take(job_id, step, intent)
             taken.append(step)
+            seen = self.look(job_id)[0] if intent is None else self.look_after(step, seen, intent)
 
     def _flush_ground(self, job_id: JobId, step: Step) -> None:
         """Flush what a step builds on: what stands when we come may be a dead writer's, not flushed yet.
@@ -310,9 +241,8 @@ class ProjectStore:
             }[step]
         self._volume.sync_directory(ground)
 
-    def _take(self, job_id: JobId, step: Step) -> None:
+    def _take(self, job_id: JobId, step: Step, intent: Intent | None) -> None:
         volume, layout = self._volume, self.layout
-        intent = self.intent(job_id)
         if step is Step.REMOVE:
             volume.unlink(layout.intent(job_id))
             # Also if it was gone: to Pi an intent that comes back without its completion is a change to be made.
@@ -336,7 +266,10 @@ class ProjectStore:
             publish(volume, layout.tombstone(job_id), pretty(tombstone.encode()).encode())
 
     def _next(self, job_id: JobId) -> Step:
-        step = next_step(self._see(job_id))
+        return self._step(job_id, self.sight(job_id))
+
+    def _step(self, job_id: JobId, seen: Seen) -> Step:
+        step = next_step(seen)
         if step is None:
             path = self.layout.intent(job_id)
             fact = f"{path}: memory stands neither where this change began nor where it leads"
@@ -346,51 +279,6 @@ class ProjectStore:
             )
             raise UnmatchedStateError(fact, remedy=remedy)
         return step
-
-    def _see(self, job_id: JobId) -> Seen:
-        intent, completion = self.intent(job_id), self._completion(job_id)
-        if intent is not None and completion is not None and completion.intent_digest != intent.intent_digest:
-            raise ConflictError(self.layout.completion(job_id), "completes another intent")
-        return Seen(
-            tombstone=self.tombstone(job_id) is not None,
-            intent=intent is not None,
-            branch=self._place(intent) if intent is not None and completion is None else Place.ELSEWHERE,
-            revision=RevisionSeen.NONE_DUE if intent is None else self._revision_seen(intent),
-            completion=completion is not None,
-            receipt=self.receipt(job_id) is not None,
-        )
-
-    def _place(self, intent: Intent) -> Place:
-        """Say where the branch stands; one that no row looks at is not read, so that its damage stops nothing."""
-        if intent.revision is None:
-            return Place.ELSEWHERE
-        branch = self.branch(intent.branch_name)
-        digest: Digest | None = None if branch is None else branch_digest(branch)
-        if digest == intent.resulting_branch_digest:
-            return Place.RESULT
-        return Place.BASE if digest == intent.expected_branch_digest else Place.ELSEWHERE
-
-    def _revision_seen(self, intent: Intent) -> RevisionSeen:
-        if intent.revision is None:
-            return RevisionSeen.NONE_DUE
-        path = self.layout.revisions(intent.branch_name) / intent.revision.filename
-        standing = read_bounded(path, _LIMIT)
-        if standing is None:
-            return RevisionSeen.ABSENT
-        if standing != intent.revision.content.encode():
-            raise ConflictError(path)
-        return RevisionSeen.PRESENT
-
-    def _completion(self, job_id: JobId) -> Completion | None:
-        path = self.layout.completion(job_id)
-        completion = read_record(path, Completion, _LIMIT)
-        return completion if completion is None else _named(path, completion, completion.transaction_id, job_id)
-
-
-def _named(path: Path, record: R, told: JobId, job_id: JobId) -> R:
-    if told != job_id:
-        raise InvalidRecordError(path, "holds another job than its name says")
-    return record
 
 
 def _cadence() -> dict[str, object]:
