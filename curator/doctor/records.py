@@ -97,7 +97,8 @@ def _look_at_owner(running: Running, pid: int | None, now: int) -> Iterator[Find
 
 def _look_at_project(view: ProjectView) -> Iterator[Finding]:
     name, standing = view.root or view.key, view.standing
-    for fault in view.faults:
+    # What was decided is named already, with what waits for it.
+    for fault in view.faults[1:] if view.is_undecided else view.faults:
         yield Finding("error", "project", fault, f"Mend that file, or see `curator project show {view.key[:12]}`")
     if standing is not None and standing.begun is not None:
         again = f"curator project {standing.begun}"

@@ -52,6 +52,8 @@ class ProjectView:
     root: str | None
     place: Place
     standing: Standing | None
+    is_undecided: bool
+    """Whether what was decided cannot be read: its jobs wait then."""
     branches: tuple[Held, ...]
     waiting: int
     running: int
@@ -62,6 +64,8 @@ class ProjectView:
     @property
     def word(self) -> str:
         """How it stands, in a word."""
+        if self.is_undecided:
+            return "unreadable"
         if self.standing is None:
             return "active"
         if self.standing.begun is not None:
@@ -201,6 +205,7 @@ def _view(layout: Layout, key: ProjectKey, jobs: _Jobs) -> ProjectView:
         standing = StandingStore(Volume(), layout).find(key)
     except InvalidRecordError as error:
         faults.append(error.fact)
+    is_undecided = bool(faults)
     try:
         project = open_store(layout, key).project()
         place = place_of(project)
@@ -212,6 +217,7 @@ def _view(layout: Layout, key: ProjectKey, jobs: _Jobs) -> ProjectView:
         root=root,
         place=place,
         standing=standing,
+        is_undecided=is_undecided,
         branches=_branches(layout, key, faults),
         waiting=jobs.waiting.get(key, 0),
         running=jobs.running.get(key, 0),

@@ -155,3 +155,14 @@ def test_a_purge_of_a_linked_project_says_what_the_old_one_still_holds_until_tha
 
     elsewhere(home, "project", "purge", old[:12], "--yes")
     assert elsewhere(home, "project", "purge", moved, "--json").document["linkedFrom"] is None
+
+
+def test_one_whose_standing_nobody_can_read_is_not_called_active(home: Home) -> None:
+    home.enqueue(WISH)
+    home.run("project", "pause")
+    path = home.layout.standings / f"{key_of(home)}.json"
+    path.write_bytes(b"{")
+
+    assert shown(home)["state"] == "unreadable"
+    assert "unreadable" in home.run("project", "list").out
+    assert home.run("doctor").out.count(str(path)) == 1
