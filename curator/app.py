@@ -177,8 +177,9 @@ class App:
         """Return this app with the configuration as it stands now. Raises `ConfigError`; then the old one holds."""
         service, settings = read_service(self.layout), read_curator(self.layout)
         shop = self.shop
-        if service.reviewer != shop.service.reviewer and isinstance(shop.reviewer, _NamedReviewer):
-            shop = dataclasses.replace(shop, reviewer=shop.reviewer.renamed(service.reviewer))
+        is_other = (service.reviewer, settings) != (shop.service.reviewer, shop.settings)
+        if is_other and isinstance(shop.reviewer, _NamedReviewer):
+            shop = dataclasses.replace(shop, reviewer=shop.reviewer.renamed(service.reviewer, settings))
         return dataclasses.replace(self, shop=dataclasses.replace(shop, service=service, settings=settings))
 
 
@@ -222,7 +223,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
         ),
         service=service,
         settings=settings,
-        reviewer=reviewer or _NamedReviewer(service.reviewer, layout.agent, time, environ),
+        reviewer=reviewer or _NamedReviewer(service.reviewer, settings, layout.agent, time, environ),
         worker_id=worker_id_of(worker_id),
     )
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
@@ -247,15 +248,23 @@ def worker_id_of(given: str | None) -> WorkerId:
 class _NamedReviewer:
     """The reviewer of service.json, loaded at the first job: an empty queue needs none, and loading takes its time."""
 
-    def __init__(self, profile: ReviewerProfile | None, agent: Path, clock: Clock, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        profile: ReviewerProfile | None,
+        settings: CuratorSettings,
+        agent: Path,
+        clock: Clock,
+        environ: Mapping[str, str],
+    ) -> None:
         self._profile = profile
+        self._settings = settings
         self._agent = agent
         self._clock = clock
         self._environ = environ
         self._loaded: Reviewer | None = None
 
-    def renamed(self, profile: ReviewerProfile | None) -> _NamedReviewer:
-        return _NamedReviewer(profile, self._agent, self._clock, self._environ)
+    def renamed(self, profile: ReviewerProfile | None, settings: CuratorSettings) -> _NamedReviewer:
+        return _NamedReviewer(profile, settings, self._agent, self._clock, self._environ)
 
     def prepare(self, brief: Brief) -> Prepared:
         return self._reviewer().prepare(brief)
@@ -270,7 +279,7 @@ class _NamedReviewer:
         if self._loaded is None:
             from curator.workflow.reviewers import reviewer_for  # noqa: PLC0415 - see the class
 
-            self._loaded = reviewer_for(self._profile, self._agent, self._clock, self._environ)
+            self._loaded = reviewer_for(self._profile, self._settings, self._agent, self._clock, self._environ)
         return self._loaded
 
 

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.errors import InvalidRecordError, ReviewerSetupError, StorageError
 from curator.model.ports import Answer, Brief, CallFailure, Clock, Prepared, Reviewer, Stop
@@ -23,28 +22,39 @@ from curator.reviewer.providers.direct import APIS, Call, DirectReviewer, send
 from curator.reviewer.providers.offline import PROVIDER, OfflineReviewer
 from curator.reviewer.providers.pi import PiCall, PiReviewer, Way, talk
 from curator.reviewer.through_pi.room import furnish
-from curator.workflow.settings_files import read_curator
 
 
-def reviewer_for(profile: ReviewerProfile, agent_dir: Path, clock: Clock, environ: Mapping[str, str]) -> Reviewer:
-    """Return the reviewer that `profile` names. Nothing is read before its `prepare`, and then anew each time."""
+def reviewer_for(
+    profile: ReviewerProfile, settings: CuratorSettings, agent_dir: Path, clock: Clock, environ: Mapping[str, str]
+) -> Reviewer:
+    """Return the reviewer that `profile` names, asked as `settings` say.
+
+    Nothing of Pi's is read before its `prepare`, and then anew each time.
+    """
     if profile.provider == PROVIDER:
         return OfflineReviewer(profile, clock)
-    return _Routed(profile, agent_dir, clock, environ)
+    return _Routed(profile, settings, agent_dir, clock, environ)
 
 
 class _Routed:
     """Decides at each call which way it goes."""
 
-    def __init__(self, profile: ReviewerProfile, agent_dir: Path, clock: Clock, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        profile: ReviewerProfile,
+        settings: CuratorSettings,
+        agent_dir: Path,
+        clock: Clock,
+        environ: Mapping[str, str],
+    ) -> None:
         self._profile = profile
+        self._settings = settings
         self._agent_dir = agent_dir
         self._clock = clock
         self._environ = environ
 
     def prepare(self, brief: Brief) -> Prepared:
-        settings = read_curator(Layout(self._agent_dir))
-        return route(self._profile, settings, self._agent_dir, self._clock, self._environ).prepare(brief)
+        return route(self._profile, self._settings, self._agent_dir, self._clock, self._environ).prepare(brief)
 
     def ask(self, prepared: Prepared, stop: Stop) -> Answer | CallFailure:
         if isinstance(prepared, PiCall):

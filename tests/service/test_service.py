@@ -159,6 +159,20 @@ def test_an_edit_in_place_is_taken_over_at_once_and_the_same_mistake_made_twice_
     assert is_told(1, "leaving")
 
 
+def test_an_invalid_curator_toml_keeps_the_way_in_which_models_are_asked(tmp_path: Path) -> None:
+    with provided(tmp_path, Settings(review="ok")) as (place, _):
+        key = place.project()
+        with serving(place) as service:
+            place.layout.curator_toml.write_text("concurrency = \n", "utf-8")
+            service.send_signal(signal.SIGHUP)
+            job = place.enqueue(key)
+            wait_until(lambda: place.ending(job) == "applied")
+            service.send_signal(signal.SIGTERM)
+            ran = ended(service)
+
+    assert [line["subject"] for line in lines(ran) if line["event"] == "stopped"] == ["configuration"]
+
+
 @pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-", "2>/dev/full"])
 def test_a_service_without_streams_reviews_all_the_same(tmp_path: Path, closed: str) -> None:
     place = Place(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from curator.errors import ReviewerSetupError
 from curator.model.ports import Answer, Prepared, Unready
-from curator.model.settings import ReviewerProfile
+from curator.model.settings import CuratorSettings, ReviewerProfile
 from curator.workflow.reviewers import reviewer_for
 from tests.briefs import Flag, HandClock, brief
 from tests.fakes.provider import PROPOSAL, serving
@@ -22,7 +22,7 @@ def test_the_model_of_real_pis_files_is_asked(tmp_path: Path) -> None:
     with serving() as server:
         registry = agent_dir / "models.json"
         registry.write_text(registry.read_text().replace("http://127.0.0.1:35635/v1", server.url))
-        reviewer = reviewer_for(PROFILE, agent_dir, HandClock(), {})
+        reviewer = reviewer_for(PROFILE, CuratorSettings(), agent_dir, HandClock(), {})
         ready = reviewer.prepare(brief(SAID)).make_ready(Flag())
         assert isinstance(ready, Prepared)
         answer = reviewer.ask(ready, Flag())
@@ -31,7 +31,7 @@ def test_the_model_of_real_pis_files_is_asked(tmp_path: Path) -> None:
 
 
 def test_mending_the_files_helps_at_the_next_call(tmp_path: Path) -> None:
-    reviewer = reviewer_for(PROFILE, tmp_path, HandClock(), {})
+    reviewer = reviewer_for(PROFILE, CuratorSettings(), tmp_path, HandClock(), {})
     with pytest.raises(ReviewerSetupError) as caught:
         reviewer.prepare(brief(SAID))
     assert caught.value.setup_code == "model_not_found"
@@ -50,5 +50,5 @@ def test_mending_the_files_helps_at_the_next_call(tmp_path: Path) -> None:
 
 def test_the_embedded_rules_need_no_file_of_pi(tmp_path: Path) -> None:
     profile = ReviewerProfile(provider="offline", model="rules-1")
-    reviewer = reviewer_for(profile, tmp_path, HandClock(), {})
+    reviewer = reviewer_for(profile, CuratorSettings(), tmp_path, HandClock(), {})
     assert isinstance(reviewer.ask(reviewer.prepare(brief(SAID)), Flag()), Answer)

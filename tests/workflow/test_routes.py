@@ -71,7 +71,7 @@ def test_a_way_that_is_named_is_taken(tmp_path: Path) -> None:
 
 def test_a_login_without_pi_names_the_remedy(tmp_path: Path) -> None:
     lay(tmp_path, auth=OAUTH)
-    reviewer = reviewer_for(PROFILE, tmp_path, HandClock(), environ(tmp_path, has_pi=False))
+    reviewer = reviewer_for(PROFILE, CuratorSettings(), tmp_path, HandClock(), environ(tmp_path, has_pi=False))
     unready = reviewer.prepare(brief("USER: Hi.")).make_ready(Flag())
     assert isinstance(unready, Unready)
     assert unready.code == "auth_unavailable"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from curator.durable.layout import Layout
 from curator.errors import ReviewerSetupError
 from curator.model.digest import Json
 from curator.model.outcome import nanousd
@@ -17,6 +18,7 @@ from curator.model.settings import Effort, ReviewerProfile
 from curator.reviewer.providers.pi import PiCall
 from curator.workflow.retry import is_stand_in
 from curator.workflow.reviewers import reviewer_for
+from curator.workflow.settings_files import read_curator
 from tests.briefs import Flag, HandClock, brief
 from tests.fakes.pis import EACH_PI
 from tests.fakes.provider import PROPOSAL, Settings, serving
@@ -51,7 +53,7 @@ class Desk:
 
     def reviewer(self, model: str = "fake-1", effort: Effort = "off", provider: str = "fake") -> Reviewer:
         profile = ReviewerProfile(provider=provider, model=model, reasoning_effort=effort)
-        return reviewer_for(profile, self.agent, self.clock, self.environ)
+        return reviewer_for(profile, read_curator(Layout(self.agent)), self.agent, self.clock, self.environ)
 
     @property
     def brief(self) -> Brief:
