@@ -221,7 +221,13 @@ def _hold(state: State, event: Event) -> State:
 
 
 def _set_aside(state: State, event: Event) -> State:
-    return _with(state, event.job, state.jobs[event.job]._replace(held=Held.ASIDE))
+    job = state.jobs[event.job]
+    # A person may hold the job of which another record is set aside.
+    return _with(state, event.job, job._replace(held=job.held or Held.ASIDE))
+
+
+def _release(state: State, event: Event) -> State:
+    return _with(state, event.job, state.jobs[event.job]._replace(queued=event.next))
 
 
 def _drop_held(state: State, event: Event) -> State:
@@ -289,6 +295,7 @@ EFFECTS: Final[dict[Kind, Callable[[State, Event], State]]] = {
     Kind.CRASH: _crash,
     Kind.HOLD: _hold,
     Kind.SET_ASIDE: _set_aside,
+    Kind.RELEASE: _release,
     Kind.DROP_HELD: _drop_held,
     Kind.HURRY: _nothing,
     Kind.UNDO: _undo,

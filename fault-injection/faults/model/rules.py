@@ -229,6 +229,8 @@ GUARDS: Final[dict[Kind, tuple[Guard, ...]]] = {
             "drop held.covered", "it stands in the queue", lambda s, e: s.jobs[e.job].queued > 0 or not _is_open(s, e)
         ),
     ),
+    Kind.HOLD: (Guard("hold.waits", "it waits in the queue", lambda s, e: s.jobs[e.job].queued > 0),),
+    Kind.RELEASE: (Guard("release.held", "it is held", lambda s, e: s.jobs[e.job].held == "held"),),
     Kind.RENEW: (Guard("renew.lease", "the lease is its own", _owns),),
     Kind.REBASE: (Guard("rebase.lease", "the lease is its own", _owns),),
     Kind.DEFER: (

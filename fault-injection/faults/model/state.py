@@ -212,13 +212,13 @@ class Kind(enum.StrEnum):
     CRASH = "crash"
     # Only in replayed traces: what a person, Pi or age does beside the spine.
     HOLD = "hold"
+    RELEASE = "release"
     SET_ASIDE = "set aside"
     DROP_HELD = "drop the held name"
     HURRY = "hurry"
     UNDO = "undo"
     SEED = "seed"
     AGE = "age"
-    ADOPT = "adopt"
 
 
 class Event(NamedTuple):

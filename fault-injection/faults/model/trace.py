@@ -1,0 +1,257 @@
+"""Read a recording as the model's events, and let the model judge each of them.
+
+What happened is derived from what was published and where, not from who says so; of the recorded callers only three facts
+are used, which no file tells: whether Pi wrote the branch, whether a review was taken back, whether recovery cancelled.
+What leaves no file (a branch read, a lease proved, time gone by) is put in where it must have been at the latest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Final
+
+from curator.model.times import iso
+from faults.model.beginning import Names, RefusedError, beginning, parse
+from faults.model.invariants import (
+    a_foreground_write_survives,
+    a_proposal_takes_effect_once,
+    no_call_is_uncounted,
+    nothing_accepted_is_lost,
+)
+from faults.model.readers import OWN, READERS, SILENT, SPOOL
+from faults.model.rules import take
+from faults.model.state import Branch, Event, Held, Job, Kind
+from faults.recording import Verb
+from faults.tree import is_lock, is_staged
+from faults.view import fields_of, look, text_of
+
+if TYPE_CHECKING:
+    from faults.model.state import Attempt, Frozen, Value
+    from faults.recording import Asked, Recording
+    from faults.tree import Tree
+
+_PROMISES: Final = (
+    nothing_accepted_is_lost,
+    no_call_is_uncounted,
+    a_proposal_takes_effect_once,
+    a_foreground_write_survives,
+)
+"""The invariants that are about any state, not about the texts of an exploration."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Refusal:
+    """A step that the model does not allow."""
+
+    at: int
+    """Its place in the recording."""
+    step: str
+    why: str
+
+    def __str__(self) -> str:
+        """Return it as a person reads it."""
+        return f"step {self.at}, {self.step}: {self.why}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Replayed:
+    """A recording as the model saw it."""
+
+    events: tuple[Event, ...]
+    refusal: Refusal | None
+
+
+def replay(recording: Recording, crash_at: int | None = None) -> Replayed:
+    """Run a recording through the model; before step `crash_at` every process dies."""
+    trace = Trace(recording.start)
+    for at, asked in enumerate(recording.asked):
+        if at == crash_at:
+            trace.crash()
+        try:
+            trace.read(asked)
+        except RefusedError as refused:
+            return Replayed(tuple(trace.events), Refusal(at, f"{asked.site} {asked.path}", str(refused)))
+    why, end = trace.differs(), len(recording.asked)
+    return Replayed(tuple(trace.events), Refusal(end, "the end", why) if why else None)
+
+
+class Trace:
+    """One recording on its way through the model."""
+
+    def __init__(self, start: Tree) -> None:
+        """Begin where the files stand."""
+        view = look(start)
+        self.names = Names()
+        self.state = beginning(view, self.names)
+        self.events: list[Event] = []
+        self.files: dict[str, bytes] = {path: node.content for path, node in start.items() if node.content is not None}
+        self.leases = {job: text_of(each, "leaseUntil") for job, each in view.running.items()}
+        self.tokens: dict[tuple[str, int], str] = {}
+        self.requests: dict[str, str] = {}
+        self._seen: dict[tuple[int, int], list[Value]] = {}
+        """By claim: every state of its branch that it may have read."""
+
+    # What happens.
+
+    def read(self, asked: Asked) -> None:
+        """Take one step of a recording. Raises `RefusedError`."""
+        self._let_lapse(asked.now)
+        if asked.mark is not None:
+            if asked.mark.kind == "request":
+                self._call(asked.mark.subject)
+            return
+        content = self._move(asked)
+        if not asked.is_done or asked.verb not in _CHANGES or is_staged(asked.path) or is_lock(asked.path):
+            return
+        verb = "unlink" if asked.verb is Verb.UNLINK else "publish"
+        for pattern, kind, reader in READERS:
+            found = pattern.fullmatch(asked.path)
+            if found and kind == verb:
+                reader(self, asked, found.groups(), parse(content))
+                return
+        if not SILENT.fullmatch(asked.path):
+            raise RefusedError("the model knows no such name")
+
+    def crash(self) -> None:
+        """Let every process die."""
+        for worker in self.state.workers:
+            self.happen(Event(Kind.CRASH, worker.job, worker.number))
+
+    def happen(self, event: Event) -> None:
+        """Let an event happen, if the model allows it. Raises `RefusedError`."""
+        after = take(self.state, event)
+        if isinstance(after, str):
+            raise RefusedError(f"{event}: {after}")
+        broken = next((each.__name__ for each in _PROMISES if not each(after)), "")
+        if broken:
+            raise RefusedError(f"{event}: {broken}")
+        self.state = after
+        self.events.append(event)
+        for worker in after.workers:
+            seen, stands = self._seen.setdefault((worker.job, worker.number), []), after.value(worker.job)
+            if not seen or seen[-1] != stands:
+                seen.append(stands)
+
+    def differs(self) -> str:
+        """Say how the end of the trace differs from what its files say, or nothing."""
+        tree = {path: _Bytes(content) for path, content in self.files.items()}
+        names = dataclasses.replace(self.names)
+        end = beginning(look(tree), names)  # type: ignore[arg-type]  # the bytes are all that is looked at
+        for job, index in names.jobs.items():
+            if index >= len(self.state.jobs):
+                return f"{job} was never seen"
+            ours, theirs = self.state.jobs[index], end.jobs[index]
+            if _compared(ours) != _compared(theirs):
+                return f"{job} is {_compared(ours)} in the model, and {_compared(theirs)} on disk"
+            if not ours.is_closed and len(ours.attempts) != len(theirs.attempts):
+                return f"{job} has {len(ours.attempts)} attempts in the model, and {len(theirs.attempts)} on disk"
+            for attempt in theirs.attempts:
+                known = ours.attempt(attempt.number)
+                # What is over may lose its result by age, and its journal to what stands for its day.
+                if known is None or known.state != attempt.state or attempt.result not in ("", known.result):
+                    return f"attempt {attempt.number} of {job} is {known} in the model, and {attempt} on disk"
+        for path, index in names.branches.items():
+            if index < len(self.state.branches) and self.state.branches[index].value != end.branches[index].value:
+                return f"{path} is {self.state.branches[index].value} in the model"
+        return ""
+
+    # What the readers need.
+
+    def job(self, name: str) -> int:
+        """Return the number of a job, known from now on."""
+        index = self.names.jobs.get(name)
+        if index is None:
+            index = self.names.jobs[name] = len(self.state.jobs)
+            self.state = self.state._replace(jobs=(*self.state.jobs, Job()))
+        return index
+
+    def at(self, name: str) -> Job:
+        """Return a job as the model has it."""
+        return self.state.jobs[self.job(name)]
+
+    def branch(self, path: str) -> int:
+        """Return the number of a branch, known from now on."""
+        index = self.names.branches.setdefault(path, len(self.names.branches))
+        missing = index + 1 - len(self.state.branches)
+        self.state = self.state._replace(branches=(*self.state.branches, *(Branch(()) for _ in range(missing))))
+        return index
+
+    def belong(self, name: str, *, is_shadow: bool) -> None:
+        """Say which memory a job changes."""
+        index, branch = self.job(name), self.branch(self.names.branch_path(name, is_shadow=is_shadow))
+        self._put(index, self.state.jobs[index]._replace(branch=branch))
+
+    def freeze(self, index: int, frozen: Frozen) -> None:
+        """Keep of a begun change by which name its revision will be known."""
+        self._put(index, self.state.jobs[index]._replace(intent=frozen))
+
+    def learn(self, name: str, attempt: Attempt) -> None:
+        """Take note of what another worker's attempt left."""
+        index = self.job(name)
+        job = self.state.jobs[index]
+        others = (each for each in job.attempts if each.number != attempt.number)
+        self._put(index, job._replace(attempts=tuple(sorted((*others, attempt), key=lambda each: each.number))))
+
+    def look_at(self, name: str, number: int, base: str) -> None:
+        """Let the holder of a claim have read the branch whose digest its attempt names, when it was so."""
+        index, value = self.job(name), self.names.value(base)
+        is_own = self.own_base(name) == base
+        is_durable = is_own or f"{OWN}/bases/{name}/{base}.json" in self.files
+        if is_durable and value in self._seen.get((index, number), []):
+            self.happen(Event(Kind.BASE, index, number, value=value))
+
+    def own_base(self, name: str) -> str:
+        """Return the branch from which a job was captured."""
+        for folder in (f"{SPOOL}/running", f"{SPOOL}/queued", f"{OWN}/held"):
+            record = parse(self.files.get(f"{folder}/{name}.json", b""))
+            if "job" in record:
+                return text_of(fields_of(record["job"]), "baseBranchDigest")
+        return ""
+
+    def _put(self, index: int, job: Job) -> None:
+        jobs = self.state.jobs
+        self.state = self.state._replace(jobs=(*jobs[:index], job, *jobs[index + 1 :]))
+
+    def _call(self, request: str) -> None:
+        if request not in self.requests:
+            raise RefusedError("a request left, and no attempt says that it sent it")
+        name, number = self.names.attempts[self.requests[request]]
+        self.happen(Event(Kind.CALL, self.job(name), number))
+
+    def _let_lapse(self, now: int) -> None:
+        for name, until in self.leases.items():
+            job = self.at(name)
+            if job.running and job.is_live and until <= iso(now):
+                self.happen(Event(Kind.LAPSE, self.job(name)))
+
+    def _move(self, asked: Asked) -> bytes:
+        """Follow a verb, and return what now stands, or stood, under its name."""
+        stood = self.files.get(asked.path, b"")
+        if not asked.is_done:
+            return stood
+        if asked.verb is Verb.STAGE:
+            self.files[asked.path] = asked.content
+        elif asked.verb is Verb.LINK:
+            self.files[asked.path] = self.files.get(asked.source, b"")
+        elif asked.verb is Verb.RENAME:
+            self.files[asked.path] = self.files.pop(asked.source, b"")
+        elif asked.verb is Verb.UNLINK:
+            self.files.pop(asked.path, None)
+            return stood
+        return self.files.get(asked.path, b"")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Bytes:
+    """A file as `look` reads it."""
+
+    content: bytes
+
+
+_CHANGES: Final = frozenset({Verb.LINK, Verb.RENAME, Verb.UNLINK})
+
+
+def _compared(job: Job) -> tuple[object, ...]:
+    spool = (job.queued, job.running, job.held == Held.HELD, job.outcome, job.is_closed)
+    change = (job.intent is not None, job.is_complete, job.has_receipt, job.has_tombstone)
+    return (*spool, bool(job.decision), *change)
