@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import shutil
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from curator.durable.lock import is_alive
@@ -18,10 +19,12 @@ from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import Day
 from curator.model.limits import MEMORY_CHARS_MAX, WORKER_BYTES_MAX
 from curator.model.outcome import Failed
+from curator.model.settings import CuratorSettings
 from curator.model.times import DAY_MS, day_of, iso, ms_of
+from curator.pi.credentials import key_kind
 from curator.pi.models import find_model
 from curator.workflow.retry import CONFIGURATION_CODES
-from curator.workflow.settings_files import OFFLINE_PROVIDER, find_service, refuse_unspoken
+from curator.workflow.settings_files import OFFLINE_PROVIDER, find_service, read_curator, refuse_unspoken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -188,17 +191,26 @@ class _Look:
         return spent_limit(reviewer.limits, self._attempts.exposure(reviewer.provider, Day(day_of(self._now))).total)
 
     def _setup_code(self) -> str | None:
-        """Return why the reviewer cannot be asked, as far as that shows without looking for a key."""
-        reviewer = self._reviewer
+        """Return why the reviewer cannot be asked, as far as the files show it; no key is resolved, and Pi not asked."""
+        reviewer, agent = self._reviewer, self._layout.agent
         if reviewer is None:
             return "model_not_found"
         if reviewer.provider == OFFLINE_PROVIDER:
             return None
+        settings = CuratorSettings()
+        with contextlib.suppress(ConfigError):
+            settings = read_curator(self._layout)
+        if settings.via == "pi":
+            return None
         try:
-            refuse_unspoken(reviewer, find_model(self._layout.agent, reviewer.provider, reviewer.model))
+            model = find_model(agent, reviewer.provider, reviewer.model)
+            refuse_unspoken(reviewer, model)
+            code = None if key_kind(agent, reviewer.provider, model.api_key_source) == "key" else "auth_unavailable"
         except ReviewerSetupError as error:
-            return error.setup_code
-        return None
+            code = error.setup_code
+        # What these files do not have, Pi may know: a model of its own, a login.
+        knows_more = settings.via == "auto" and code != "model_registry_invalid"
+        return None if knows_more and shutil.which(settings.pi) is not None else code
 
     @property
     def _reviewer(self) -> ReviewerProfile | None:

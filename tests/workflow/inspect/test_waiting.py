@@ -19,6 +19,7 @@ from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.memory import branch_digest, empty_branch
 from curator.model.outcome import Failed, Failure
 from curator.model.project import Standing, Wish
+from curator.model.settings import Via
 from curator.model.times import ms_of
 from curator.workflow.inspect.books import open_books
 from curator.workflow.inspect.waiting import Reason, find_reasons, spent_limit
@@ -92,6 +93,11 @@ def reason(scene: Scene, job_id: JobId) -> Reason:
     return find_reasons(open_books(scene.shop.layout), NOW)[job_id]
 
 
+def ask(layout: Layout, via: Via, pi: str = "no-such-pi") -> None:
+    layout.own.mkdir(exist_ok=True)
+    layout.curator_toml.write_text(f'via = "{via}"\npi = "{pi}"\n', "utf-8")
+
+
 def configure(layout: Layout, **changes: Json) -> None:
     path = layout.service_json
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
@@ -126,8 +132,41 @@ def test_a_model_that_is_not_there_waits_for_configuration_and_whatever_else_is_
     assert reason(scene, job_id) == Reason("unasked", LATER)
 
     configure(scene.shop.layout, reviewer={"provider": "made-up", "model": "m"})
+    ask(scene.shop.layout, via="direct")
 
     assert reason(scene, job_id) == Reason("configuration", LATER, "model_not_found")
+
+
+MODELS = {
+    "providers": {"made-up": {"baseUrl": "http://127.0.0.1:9", "api": "openai-completions", "models": [{"id": "m"}]}}
+}
+KEY = {"made-up": {"type": "api_key", "key": "made-up"}}
+LOGIN = {"made-up": {"type": "oauth", "access": "a", "refresh": "r", "expires": 1}}
+
+
+@pytest.mark.parametrize(
+    ("auth", "via", "pi", "expected"),
+    [
+        (KEY, "direct", "no-such-pi", Reason("unasked", LATER)),
+        ({}, "direct", "sh", Reason("configuration", LATER, "auth_unavailable")),
+        (LOGIN, "direct", "sh", Reason("configuration", LATER, "auth_unavailable")),
+        (LOGIN, "auto", "no-such-pi", Reason("configuration", LATER, "auth_unavailable")),
+        (LOGIN, "auto", "sh", Reason("unasked", LATER)),
+        ({}, "pi", "sh", Reason("unasked", LATER)),
+    ],
+    ids=["a key in auth.json", "no key", "a login", "a login without Pi", "a login and Pi", "Pi"],
+)
+def test_a_key_is_looked_for_in_auth_json_too_and_what_pi_may_know_is_not_guessed(
+    scene: Scene, auth: Json, via: Via, pi: str, expected: Reason
+) -> None:
+    layout = scene.shop.layout
+    job_id = queue(scene, job_of("a"), attempt=2, at=LATER)
+    configure(layout, reviewer={"provider": "made-up", "model": "m"})
+    (layout.agent / "models.json").write_text(json.dumps(MODELS), "utf-8")
+    (layout.agent / "auth.json").write_text(json.dumps(auth), "utf-8")
+    ask(layout, via, pi)
+
+    assert reason(scene, job_id) == expected
 
 
 def test_what_waits_for_midnight_without_an_attempt_waits_for_the_budget(scene: Scene) -> None:
