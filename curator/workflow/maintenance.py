@@ -20,7 +20,7 @@ from curator.workflow.retention.finished import (
     retire_outcomes,
     retire_proofs,
 )
-from curator.workflow.retention.leftovers import retire_beats, sweep_all
+from curator.workflow.retention.leftovers import retire_beats, stop_dead, sweep_all
 from curator.workflow.retention.spending import close_days, retire_accounting
 from curator.workflow.retention.ties import Ties
 
@@ -38,6 +38,7 @@ _STEPS: Final[tuple[tuple[str, Callable[[Shop, Ties], None]], ...]] = (
     ("acceptances", retire_acceptances),
     ("attempts", close_days),
     ("accounting", retire_accounting),
+    ("dead workers", stop_dead),
     ("heartbeats", retire_beats),
     ("leftovers", sweep_all),
 )

@@ -11,6 +11,7 @@ from curator.model.event import Recovered
 from curator.model.limits import BEAT_MS
 from curator.model.times import ms_of
 from curator.store.heartbeats import HeartbeatStore
+from curator.workflow.beats import retire_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 _HOUR_MS: Final = 3_600_000
 _TURNS: Final = 256
 """Closing records are never removed, so their 256 folders grow without end: each hour has one of them."""
+
+
+def stop_dead(shop: Shop, ties: Ties) -> None:
+    """Say of workers that were killed that they have stopped: their successor started too soon after to be sure of it."""
+    del ties
+    retire_leftovers(shop)
 
 
 def retire_beats(shop: Shop, ties: Ties) -> None:

@@ -13,6 +13,7 @@ from curator.model.heartbeat import RuntimeBeat, WorkerBeat, WorkerState
 from curator.model.ids import file_key
 from curator.model.times import iso
 from curator.store.heartbeats import HeartbeatStore
+from curator.workflow.maintenance import maintain
 from curator.workflow.retention.leftovers import retire_beats, sweep_all
 from curator.workflow.retention.ties import Ties
 from tests.workflow.lives import DAY, HOUR, Life
@@ -75,6 +76,17 @@ def test_a_beat_of_a_dead_process_stays_for_a_day(scene: Scene, dead: int, age_m
     retire(scene)
 
     assert [path.exists() for path in beats] == [stays, stays]
+
+
+def test_a_worker_that_was_killed_is_said_to_have_stopped_though_its_successor_came_too_soon(
+    scene: Scene, dead: int
+) -> None:
+    path = worker(scene, dead, HOUR)
+
+    maintain(scene.shop)
+
+    (beat,) = HeartbeatStore(Volume(), scene.shop.layout).workers()
+    assert (path.exists(), beat.state) == (True, "stopped")
 
 
 @pytest.mark.parametrize(("age_ms", "stays"), [(23 * HOUR, True), (25 * HOUR, False)])
