@@ -100,15 +100,22 @@ def _read_open(path: Path, descriptor: int, limit: int, *, private: bool) -> byt
         raise InvalidRecordError(path, fact, remedy=f"Check who changed it, then run: chmod 600 '{path}'")
     if status.st_size > limit:
         raise InvalidRecordError(path, f"is larger than {limit} bytes")
-    chunks: list[bytes] = []
-    size = 0
-    while chunk := os.read(descriptor, min(65_536, limit + 1 - size)):
+    raw = os.read(descriptor, status.st_size + 1)
+    if len(raw) != status.st_size:
+        # It changes while it is read, or comes in pieces.
+        raw = _read_on(path, descriptor, raw, limit)
+    if not raw:
+        raise InvalidRecordError(path, "is empty")
+    return raw
+
+
+def _read_on(path: Path, descriptor: int, raw: bytes, limit: int) -> bytes:
+    chunks, size = [raw], len(raw)
+    while size <= limit and (chunk := os.read(descriptor, min(65_536, limit + 1 - size))):
         chunks.append(chunk)
         size += len(chunk)
-        if size > limit:
-            raise InvalidRecordError(path, f"is larger than {limit} bytes")
-    if size == 0:
-        raise InvalidRecordError(path, "is empty")
+    if size > limit:
+        raise InvalidRecordError(path, f"is larger than {limit} bytes")
     return b"".join(chunks)
 
 

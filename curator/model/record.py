@@ -19,7 +19,8 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias, Union, 
 from curator.model.digest import Json
 from curator.model.limits import INT_MAX
 
-_Decode: TypeAlias = "Callable[[Json, str], object]"
+_Decode: TypeAlias = "Callable[[Json], object]"
+"""A violation in it names the place from there on; whoever decodes what is around it puts that before."""
 
 
 class Violation(ValueError):  # noqa: N818 - it is a fact about a value, and most callers turn it into an error of theirs
@@ -104,13 +105,16 @@ class Record:
         """Return the record, or raise `Violation` naming the first broken rule."""
         if not isinstance(value, dict):
             raise Violation(where, "is not an object")
-        fields = _fields_of(cls)
+        fields = _FIELDS.get(cls) or _fields_of(cls)
         known: dict[str, object] = {}
         for key, item in value.items():
             field = fields.get(key)
             if field is None:
                 raise Violation(where, "has a key that this record does not have")
-            known[field.name] = field.decode(item, f"{where}.{key}" if where else key)
+            try:
+                known[field.name] = field.decode(item)
+            except Violation as broken:
+                raise Violation(_below(where, _below(key, broken.where)), broken.rule) from None
         for key, field in fields.items():
             if field.is_required and field.name not in known:
                 raise Violation(where, f"lacks {key}")
@@ -121,7 +125,7 @@ class Record:
     def encode(self) -> dict[str, Json]:
         """Return the JSON object: keys in field order, absent keys left out."""
         encoded: dict[str, Json] = {}
-        for key, field in _fields_of(type(self)).items():
+        for key, field in (_FIELDS.get(type(self)) or _fields_of(type(self))).items():
             item = getattr(self, field.name)
             if item is not None:
                 encoded[key] = item if field.is_plain else _encode(item)
@@ -138,6 +142,11 @@ class _Field:
     is_required: bool
     is_plain: bool
     """Whether a value of it is its own JSON."""
+
+
+def _below(where: str, place: str) -> str:
+    """Return a place within another: `job.branch` and `entries[3].text` make one."""
+    return f"{where}.{place}" if where and place and place[0] not in "[ " else where + place
 
 
 def _encode(value: object) -> Json:
@@ -233,36 +242,36 @@ def _plain(hint: type, rules: tuple[object, ...]) -> _Decode:
     raise TypeError(message)
 
 
-def _bool(value: Json, where: str) -> object:
+def _bool(value: Json) -> object:
     if not isinstance(value, bool):
-        raise Violation(where, "is not true or false")
+        raise Violation("", "is not true or false")
     return value
 
 
 def _integer(rule: Integer) -> _Decode:
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Violation(where, "is not an integer")
+            raise Violation("", "is not an integer")
         if isinstance(value, float):
             if not value.is_integer():
-                raise Violation(where, "is not an integer")
+                raise Violation("", "is not an integer")
             value = int(value)
         if not rule.low <= value <= rule.high:
-            raise Violation(where, f"is not within {rule.low} and {rule.high}")
+            raise Violation("", f"is not within {rule.low} and {rule.high}")
         return value
 
     return decode
 
 
-def _number(value: Json, where: str) -> object:
+def _number(value: Json) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Violation(where, "is not a number")
+        raise Violation("", "is not a number")
     try:
         is_finite = math.isfinite(value)
     except OverflowError:
         is_finite = False
     if not is_finite or value < 0:
-        raise Violation(where, "is not finite and at least 0")
+        raise Violation("", "is not finite and at least 0")
     return value
 
 
@@ -270,29 +279,29 @@ def _string(rules: tuple[object, ...]) -> _Decode:
     texts = [rule for rule in rules if isinstance(rule, Text)]
     patterns = [(re.compile(rule.pattern), rule.name) for rule in rules if isinstance(rule, Pattern)]
 
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if not isinstance(value, str):
-            raise Violation(where, "is not a string")
+            raise Violation("", "is not a string")
         for pattern, name in patterns:
             if not pattern.fullmatch(value):
-                raise Violation(where, f"is not {name}")
+                raise Violation("", f"is not {name}")
         for rule in texts:
             if not rule.low <= u16_len(value) <= rule.high:
-                raise Violation(where, f"is not {rule.low} to {rule.high} characters long")
+                raise Violation("", f"is not {rule.low} to {rule.high} characters long")
             if rule.check is not None and (broken := rule.check(value)) is not None:
-                raise Violation(where, broken)
+                raise Violation("", broken)
         return value
 
     return decode
 
 
 def _closed(allowed: tuple[object, ...]) -> _Decode:
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         for candidate in allowed:
             if value == candidate and isinstance(value, bool) == isinstance(candidate, bool):
                 return candidate
         shown = ", ".join(str(candidate) for candidate in allowed)
-        raise Violation(where, f"is not {shown}" if len(allowed) == 1 else f"is none of {shown}")
+        raise Violation("", f"is not {shown}" if len(allowed) == 1 else f"is none of {shown}")
 
     return decode
 
@@ -300,33 +309,47 @@ def _closed(allowed: tuple[object, ...]) -> _Decode:
 def _enum(hint: type[enum.Enum]) -> _Decode:
     members = {member.value: member for member in hint}
 
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if not isinstance(value, str) or value not in members:
-            raise Violation(where, f"is none of {', '.join(members)}")
+            raise Violation("", f"is none of {', '.join(members)}")
         return members[value]
 
     return decode
 
 
 def _list(item: _Decode, bound: Items) -> _Decode:
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if not isinstance(value, list):
-            raise Violation(where, "is not a list")
+            raise Violation("", "is not a list")
         if not bound.low <= len(value) <= bound.high:
-            raise Violation(where, f"does not have {bound.low} to {bound.high} items")
-        return tuple(item(each, f"{where}[{index}]") for index, each in enumerate(value))
+            raise Violation("", f"does not have {bound.low} to {bound.high} items")
+        found: list[object] = []
+        try:
+            for each in value:
+                found.append(item(each))  # noqa: PERF401 - how many were good tells the place of the bad one
+        except Violation as broken:
+            raise Violation(_below(f"[{len(found)}]", broken.where), broken.rule) from None
+        return tuple(found)
 
     return decode
 
 
+def _at(place: str, decode: _Decode, value: Json) -> object:
+    try:
+        return decode(value)
+    except Violation as broken:
+        raise Violation(_below(place, broken.where), broken.rule) from None
+
+
 def _map(key: _Decode, item: _Decode) -> _Decode:
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if not isinstance(value, dict):
-            raise Violation(where, "is not an object")
+            raise Violation("", "is not an object")
         # A key may be anything a stranger wrote, so the place is named by position.
-        return types.MappingProxyType(
-            {key(name, f"{where} key {n}"): item(each, f"{where}[{n}]") for n, (name, each) in enumerate(value.items())}
-        )
+        found: dict[object, object] = {}
+        for number, (name, each) in enumerate(value.items()):
+            found[_at(f" key {number}", key, name)] = _at(f"[{number}]", item, each)
+        return types.MappingProxyType(found)
 
     return decode
 
@@ -345,13 +368,13 @@ def _union(members: Iterable[object]) -> _Decode:
         tag, values = _tag_of(member)
         tagged |= dict.fromkeys(values, member)
 
-    def decode(value: Json, where: str) -> object:
+    def decode(value: Json) -> object:
         if not isinstance(value, dict):
-            raise Violation(where, "is not an object")
+            raise Violation("", "is not an object")
         member = tagged.get(given) if isinstance(given := value.get(tag), str) else None
         if member is None:
-            raise Violation(f"{where}.{tag}" if where else tag, f"is none of {', '.join(map(str, tagged))}")
-        return member.decode(value, where)
+            raise Violation(tag, f"is none of {', '.join(map(str, tagged))}")
+        return member.decode(value)
 
     return decode
 

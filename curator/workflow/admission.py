@@ -20,7 +20,7 @@ from curator.model.limits import MESSAGES_MAX
 from curator.model.memory import Branch, Review, branch_digest, changes_between
 from curator.model.times import iso
 from curator.workflow.base import find_base
-from curator.workflow.history import attempts_of, base_digest_of
+from curator.workflow.history import judged_by
 from curator.workflow.stuck import was_given_up
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def roll_forward(
     Raises `UnmatchedStateError` where the table fails closed, `ConflictError` where another admission has the job's id.
     """
     job, outcome = decision.job, decision.outcome
-    base = base_digest_of(job, attempts_of(job, shop), decision.attempt_id)
+    base = judged_by(decision, shop)
     step = memory.admit(
         job.id, job.branch.name, lambda branch, sequence: _freeze(decision, base, branch, sequence, shop)
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def close_decided(claim: Claim, decision: Decision, receipt: Receipt, memory: ProjectStore, shop: Shop) -> None:
     """Close a job whose decision was admitted."""
     shop.stores.spool.publish_outcome(claim, decision.outcome)
-    shop.stores.finished.close(_closing(claim.job, decision.outcome, receipt, _entry_ids(receipt, memory), shop))
+    shop.stores.finished.close(_closing(claim.job, decision.outcome, receipt, _entry_ids(receipt, memory), shop, claim))
     shop.stores.spool.retire(claim.job.id)
 
 
@@ -44,7 +44,7 @@ def close_failed(claim: Claim, code: str, shop: Shop) -> None:
     outcome = _final_failure(claim, code, shop)
     _keep_evidence_for_retry(claim, outcome, shop)
     shop.stores.spool.publish_outcome(claim, outcome)
-    shop.stores.finished.close(_closing(claim.job, outcome, None, (), shop))
+    shop.stores.finished.close(_closing(claim.job, outcome, None, (), shop, claim))
     answer_failed(claim.job, outcome, shop)
     shop.stores.spool.retire(claim.job.id)
 
@@ -153,7 +153,12 @@ def _keep_evidence_for_retry(claim: Claim, outcome: Failed, shop: Shop) -> None:
 
 
 def _closing(
-    job: Job, outcome: Outcome, receipt: Receipt | None, entry_ids: tuple[EntryId, ...], shop: Shop
+    job: Job,
+    outcome: Outcome,
+    receipt: Receipt | None,
+    entry_ids: tuple[EntryId, ...],
+    shop: Shop,
+    claim: Claim | None = None,
 ) -> Closing:
     match outcome:
         case Completed():
@@ -174,7 +179,7 @@ def _closing(
         status=status,
         failure_code=code,
         finished_at=outcome.completed_at,
-        attempts=tuple(_closed(seen) for seen in attempts_of(job, shop)),
+        attempts=tuple(_closed(seen) for seen in attempts_of(job, shop, claim)),
         provider=None if provenance is None else provenance.provider,
         model=None if provenance is None else provenance.model,
         entry_ids=entry_ids,

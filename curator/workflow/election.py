@@ -42,7 +42,7 @@ def decide(claim: Claim, memory: ProjectStore, shop: Shop) -> tuple[Decision, Cl
         if decision is not None:
             return decision, claim
         base = take_base(claim.job, memory, shop)
-        attempts = attempts_of(claim.job, shop)
+        attempts = attempts_of(claim.job, shop, claim)
         count = tally(attempts, shop.stores.decisions.results(claim.job.id))
         chosen = _electable(claim.job, base, attempts, count, shop)
         if chosen is not None:

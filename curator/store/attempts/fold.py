@@ -31,7 +31,7 @@ from curator.model.limits import CLOSED_DAY_BYTES_MAX, DIRECTORY_NAMES_MAX, JOUR
 from curator.model.record import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 STEP_NAME: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.([0-3])\.json")
@@ -83,8 +83,7 @@ class DayFold:
 
     def _begin(self) -> None:
         self._shards = Listing(self.root)
-        self._shard_paths: list[Path] = []
-        self._listings: dict[Path, Listing] = {}
+        self._listings: dict[str, tuple[Path, Listing]] = {}
         self._known: set[str] = set()
         self._by_job: dict[JobId, set[AttemptId]] = {}
         self._past: frozenset[AttemptId] | None = None
@@ -98,6 +97,13 @@ class DayFold:
     def of_job(self, job_id: JobId) -> list[Seen]:
         """Return a job's attempts."""
         return [self.attempts[each] for each in self._by_job.get(job_id, ())]
+
+    def take_in(self, record: AttemptRecord, name: str) -> None:
+        """Take in a step that was published here under that name: it need not be read back."""
+        if name in self._known or self.is_closed:
+            return
+        self._fold_in(record)
+        self._known.add(name)
 
     def refresh(self) -> None:
         """Take in what is new on disk."""
@@ -130,8 +136,7 @@ class DayFold:
         return attempt_id in self._past
 
     def _read_folder(self) -> None:
-        for folder in self._folders():
-            listing = self._listings.setdefault(folder, Listing(folder))
+        for folder, listing in self._folders():
             if listing.is_current():
                 continue
             for name in list_names(folder, DIRECTORY_NAMES_MAX):
@@ -139,15 +144,16 @@ class DayFold:
                     self._take(folder / name)
             listing.done()
 
-    def _folders(self) -> list[Path]:
-        if stamp_of(self.root) is None:
-            # Closed days for the most part: this one look is all that they cost.
-            return []
+    def _folders(self) -> Iterable[tuple[Path, Listing]]:
         if not self._shards.is_current():
-            shards = [name for name in list_names(self.root, _SHARDS_MAX) if SHARD.fullmatch(name)]
-            self._shard_paths = [self.root, *(self.root / name for name in shards)]
+            if stamp_of(self.root) is None:
+                # Closed days for the most part: these two looks are all that they cost.
+                return ()
+            names = ["", *(name for name in list_names(self.root, _SHARDS_MAX) if SHARD.fullmatch(name))]
+            before, folders = self._listings, ((name, self.root / name) for name in names)
+            self._listings = {name: before.get(name) or (path, Listing(path)) for name, path in folders}
             self._shards.done()
-        return self._shard_paths
+        return self._listings.values()
 
     def _take(self, path: Path) -> None:
         try:
@@ -185,13 +191,17 @@ class DayFold:
     def _add(self, path: Path) -> None:
         if self.is_closed and self.covers(AttemptId(path.name.partition(".")[0])):
             return
-        record = read_step(path)
-        before = self.attempts.get(record.id)
-        after = _fold_in(before, record)
-        if after is None:
+        if not self._fold_in(read_step(path)):
             raise InvalidRecordError(path, "corrects an attempt of which nothing else can be read")
+
+    def _fold_in(self, record: AttemptRecord) -> bool:
+        before = self.attempts.get(record.id)
+        after = _folded(before, record)
+        if after is None:
+            return False
         self._know(after)
         self._count(record.provider, after.exposure - (before.exposure if before is not None else Exposure()))
+        return True
 
     def _know(self, seen: Seen) -> None:
         self.attempts[seen.id] = seen
@@ -235,7 +245,7 @@ def past_of(closed: ClosedDay, path: Path) -> Mapping[AttemptId, PastAttempt]:
         raise InvalidRecordError(path, str(violation)) from violation
 
 
-def _fold_in(before: Seen | None, record: AttemptRecord) -> Seen | None:
+def _folded(before: Seen | None, record: AttemptRecord) -> Seen | None:
     """Return what is known after one more file, in whatever order the files are met; None for a lone correction."""
     if isinstance(record, Correction):
         return None if before is None else dataclasses.replace(before, correction=record)

@@ -105,6 +105,7 @@ class AttemptStore:
             self._volume.unlink(staged)
         # Nobody waits for this flush; the dispatch comes after it.
         self._volume.sync_directory(path.parent)
+        self._take_in(draft, path)
         return draft
 
     def advance(self, record: AttemptRecord) -> AttemptRecord:
@@ -120,6 +121,7 @@ class AttemptStore:
         except ConflictError:
             self._volume.sync_directory(path.parent)
             return read_step(path)
+        self._take_in(record, path)
         return record
 
     def find(self, attempt_id: AttemptId, day: Day) -> Seen | None:
@@ -127,10 +129,17 @@ class AttemptStore:
         with self._mutex:
             return self._fold(day).attempts.get(attempt_id)
 
-    def of_job(self, job_id: JobId, since: Day) -> tuple[Seen, ...]:
-        """Return the attempts of a job from that day on, by claim."""
+    def of_job(self, job_id: JobId, since: Day, *, look: bool = True) -> tuple[Seen, ...]:
+        """Return the attempts of a job from that day on, by claim.
+
+        Without a `look` only those that are known here: all, where nobody else can have made one.
+        """
         with self._mutex:
-            found = [seen for day in self._all_days() if day >= since for seen in self._listed(day).of_job(job_id)]
+            if look:
+                folds = [self._listed(day) for day in self._all_days() if day >= since]
+            else:
+                folds = [fold for day, fold in self._days.items() if day >= since]
+            found = [seen for fold in folds for seen in fold.of_job(job_id)]
         return tuple(sorted(found, key=lambda seen: (seen.latest.claim_attempt, seen.id)))
 
     def of_day(self, day: Day) -> tuple[Seen, ...]:
@@ -226,6 +235,12 @@ class AttemptStore:
     def _path(self, record: AttemptRecord) -> Path:
         shard = record.id.removeprefix("review_attempt_")[:2]
         return self._layout.attempts / record.day / shard / f"{record.id}.{step_of(record)}.json"
+
+    def _take_in(self, record: AttemptRecord, path: Path) -> None:
+        with self._mutex:
+            fold = self._days.get(record.day)
+            if fold is not None:
+                fold.take_in(record, path.name)
 
     def _all_days(self) -> tuple[Day, ...]:
         if not self._listing.is_current():
