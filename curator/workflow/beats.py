@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OURS: Final = "curator:"
 """How every worker id of ours begins."""
+_NOTE_MS: Final = 1_000
+"""One quick job after another is told no more often."""
 
 
 class Beating:
@@ -47,6 +49,7 @@ class Beating:
             updated_at=now,
             state="starting",
         )
+        self._noted_ms = -_NOTE_MS
         self._is_told = False
         self._mutex = threading.Lock()
         self._done = threading.Event()
@@ -71,10 +74,15 @@ class Beating:
         self._thread.start()
 
     def note(self, state: WorkerState, job_id: JobId | None = None, attempt: int | None = None) -> None:
-        """Say at once what the worker does now."""
+        """Say what the worker does now: at once, but for another job so soon that the next beat says it."""
+        now = self._shop.clock.monotonic()
         with self._mutex:
+            is_change = state != self._beat.state or now - self._noted_ms >= _NOTE_MS
             self._beat = dataclasses.replace(self._beat, state=state, job_id=job_id, attempt=attempt)
-        self._write()
+            if is_change:
+                self._noted_ms = now
+        if is_change:
+            self._write()
 
     def stop(self) -> None:
         """Beat for the last time; nothing is written after it."""

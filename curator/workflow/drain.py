@@ -78,6 +78,7 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
             now = shop.clock.now()
             if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or line.ready:
                 break
+            pulse.note("waiting-retry")
             sleeper.sleep(max(1, line.next_at - now))
             is_blocked = False
             continue
@@ -98,7 +99,9 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         if isinstance(ending, Waits) and ending.is_own_fault:
             aside.add(claim.job.id)
         state = rest_state(ending)
-        pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
+        if state != "idle":
+            # Between two jobs nobody is idle.
+            pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
         is_blocked = is_blocked or blocks_all(ending)
         if isinstance(ending, Waits) and blocks_all(ending):
             blocked_by = ending.code
