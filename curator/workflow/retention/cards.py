@@ -57,6 +57,18 @@ def answer_waiting(job_id: JobId, shop: Shop, ties: Ties) -> bool:
     return True
 
 
+def lacks_card(job_id: JobId, shop: Shop, ties: Ties) -> bool:
+    """Tell whether somebody who waits for a job has no card of it yet."""
+    for key, layout in ties.projects:
+        if layout != shop.layout.project(key):
+            continue
+        mailbox = shop.mailbox(key)
+        pending = mailbox.pending(job_id)
+        if pending is not None and mailbox.lacks_card(job_id, pending.job_digest):
+            return True
+    return False
+
+
 def _told(closing: Closing, shop: Shop) -> tuple[FeedbackStatus, tuple[str, ...]]:
     """Return what is left to be told of a job."""
     receipt = shop.memory(closing.project_key, closing.authority).receipt(closing.job_id)

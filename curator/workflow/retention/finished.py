@@ -17,7 +17,7 @@ from curator.store.proofs import ProofStore
 from curator.store.spool.recovery import quarantine
 from curator.store.spool.retention import forget_letters, forget_outcomes, is_live, outcome_ages
 from curator.workflow.recovery import apart
-from curator.workflow.retention.cards import answer_waiting
+from curator.workflow.retention.cards import answer_waiting, lacks_card
 from curator.workflow.retention.ties import ensure_closed
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def _aged_evidence(shop: Shop, cutoff: int) -> list[JobId]:
 
 
 def _evidence_may_go(job_id: JobId, shop: Shop, ties: Ties) -> bool:
-    if ties.moves(job_id) or job_id in ties.awaited:
+    # Whoever waits is answered from it; once the card stands, it is Pi's to show, now or never.
+    if ties.moves(job_id) or (job_id in ties.awaited and lacks_card(job_id, shop, ties)):
         return False
     if ensure_closed(job_id, shop) or shop.stores.spool.outcome(job_id) is not None:
         return True

@@ -41,15 +41,24 @@ def test_evidence_of_a_held_job_stays(tmp_path: Path) -> None:
     assert life.evidence_of(job) == ["provider-results"]
 
 
-def test_evidence_stays_while_somebody_waits_for_the_card(life: Life) -> None:
+def test_evidence_stays_while_somebody_waits_for_a_card_that_cannot_be_written(life: Life) -> None:
+    job = life.review(is_consumed=False)
+    card = life.project.ready / f"{job.id}.json"
+    card.unlink()
+    card.mkdir()
+
+    life.pass_by(3 * DAY)
+
+    assert life.evidence_of(job) == ["proposal-decisions", "provider-results", "evidence"]
+
+
+def test_evidence_goes_in_its_time_though_nobody_ever_takes_the_card(life: Life) -> None:
     job = life.review(is_consumed=False)
 
     life.pass_by(3 * DAY)
-    assert life.evidence_of(job) == ["proposal-decisions", "provider-results", "evidence"]
 
-    life.consume(job)
-    life.pass_by(0)
     assert life.evidence_of(job) == []
+    assert life.app.shop.mailbox(life.key).ready(job.id) is not None
 
 
 def test_evidence_stays_while_a_change_has_begun(life: Life) -> None:
