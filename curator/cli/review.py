@@ -45,6 +45,9 @@ def review(
         int | None, typer.Option("--limit", metavar="N", min=1, help="Review at most so many jobs.")
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Sit through short back-offs too.")] = False,
+    maintain: Annotated[
+        bool, typer.Option("--maintain", help="First let go what is old, as the service does by itself; for cron.")
+    ] = False,
 ) -> int:
     """Review the jobs that wait, and change memory accordingly.
 
@@ -57,7 +60,7 @@ def review(
 
     stop = SignalStop(SystemClock())
     try:
-        return _review_once(stop, agent_dir, worker_id, limit, as_json=as_json, wait=wait)
+        return _review_once(stop, agent_dir, worker_id, limit, as_json=as_json, wait=wait, tidies=maintain)
     except CuratorError as error:
         if not stop.is_set():
             raise
@@ -66,7 +69,14 @@ def review(
 
 
 def _review_once(
-    stop: SignalStop, agent_dir: Path | None, worker_id: str | None, limit: int | None, *, as_json: bool, wait: bool
+    stop: SignalStop,
+    agent_dir: Path | None,
+    worker_id: str | None,
+    limit: int | None,
+    *,
+    as_json: bool,
+    wait: bool,
+    tidies: bool,
 ) -> int:
     from curator.app import open_app
     from curator.cli.listener import JsonLines, sentences_for
@@ -75,6 +85,9 @@ def _review_once(
     listener = JsonLines() if as_json else sentences_for(layout_of(agent_dir))
     with stop, contextlib.closing(listener):
         app = open_app(agent_dir, environ=os.environ, worker_id=worker_id, listener=listener, stop=stop)
+        if tidies:
+            app.refuse_foreign_worker()
+            app.maintain()
         drained = app.review_once(limit=limit, wait=wait) if app.claims_jobs else _leave_to_pi(app, listener)
     if stop.is_set():
         return _INTERRUPTED

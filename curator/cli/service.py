@@ -34,7 +34,10 @@ PrintOnly = Annotated[bool, typer.Option("--print", help="Show everything that w
 def install(
     print_only: PrintOnly = False,
     timer: Annotated[
-        bool, typer.Option("--timer", help="Instead of the daemon: run `curator review --once` every five minutes.")
+        bool,
+        typer.Option(
+            "--timer", help="Instead of the daemon: run `curator review --once --maintain` every five minutes."
+        ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Stop the extension's own worker without asking.")] = False,
     linger: Annotated[bool, typer.Option("--linger", help="Keep it running while you are logged out.")] = False,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from curator.units.commands import Runner
 from curator.units.launchd import Launchd
-from curator.units.supervisor import Kind, Supervisor, Wanted, base_of
+from curator.units.supervisor import RUN, Kind, Supervisor, Wanted, base_of
 from curator.units.surroundings import Needs, find_program, find_programs
 from curator.units.systemd import Systemd
 
@@ -29,7 +29,7 @@ def wanted_of(
 def cron_line(wanted: Wanted, environ: Mapping[str, str], beside: Sequence[Path]) -> str:
     """Return a line for crontab that does what the timer does, where there is no service manager."""
     program = find_program("curator", environ, beside)
-    words = (str(program), "review", "--once", "--agent-dir", str(wanted.agent))
+    words = (str(program), *RUN, "--agent-dir", str(wanted.agent))
     # cron takes a bare percent sign for the end of the line.
     command = f"PATH={shlex.quote(wanted.path)} {shlex.join(words)}".replace("%", r"\%")
     return f"*/5 * * * * {command}"

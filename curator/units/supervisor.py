@@ -15,6 +15,8 @@ MARK: Final = "Written by `curator service install"
 """Stands in each file of ours; a file without it is a person's."""
 UNIT_BYTES_MAX: Final = 1_048_576
 """What systemd itself reads of a unit."""
+RUN: Final = ("review", "--once", "--maintain")
+"""What a timer or cron runs: where no daemon is, nobody else lets go what is old."""
 _SUFFIX_CHARS: Final = 8
 
 

@@ -11,7 +11,7 @@ from curator.durable.read import list_names, read_bounded
 from curator.errors import InvalidRecordError, StorageError
 from curator.units.commands import CHANGE_S_MAX, Ran, Runner, SupervisorError
 from curator.units.quoting import command_line, glob_path, quoted, settings_of, words_of
-from curator.units.supervisor import UNIT_BYTES_MAX, Kind, State, Unit, UnitFile, Wanted
+from curator.units.supervisor import RUN, UNIT_BYTES_MAX, Kind, State, Unit, UnitFile, Wanted
 from curator.units.templates import fill, load
 
 _SYSTEMCTL: Final = ("systemctl", "--user")
@@ -66,9 +66,7 @@ class Systemd:
     def render(self, wanted: Wanted) -> tuple[UnitFile, ...]:
         """Return the service, or the run with its timer."""
         agent = str(wanted.agent)
-        arguments = (
-            ("--agent-dir", agent) if wanted.kind is Kind.SERVICE else ("review", "--once", "--agent-dir", agent)
-        )
+        arguments = ("--agent-dir", agent) if wanted.kind is Kind.SERVICE else (*RUN, "--agent-dir", agent)
         names = self.names(wanted.base, wanted.kind)
         words = {
             "BASE": wanted.base,

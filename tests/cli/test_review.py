@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from curator.cli.page import command
 from curator.cli.review import SignalStop
 from curator.model.digest import Json
+from curator.model.ids import JobId
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, run
 from tests.fakes.provider import Settings, serving
 from tests.workflow.shops import HandClock
@@ -259,3 +261,22 @@ def test_an_echo_of_a_signal_is_not_a_second_one() -> None:
             signal.raise_signal(signal.SIGINT)
 
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_old_evidence_goes_only_where_the_run_maintains(home: Home) -> None:
+    job_id = home.enqueue("From now on, always run the linter before committing.")
+    home.review()
+    decision = home.layout.decision(JobId(job_id))
+    long_ago = time.time() - 30 * 86_400
+    for card in home.layout.root.glob("*/service/review-feedback/*/*.json"):
+        card.unlink()  # Pi has shown it
+    for path in home.layout.root.rglob("review_*"):
+        os.utime(path, (long_ago, long_ago))
+
+    assert home.run("review", "--once").status == 0
+    assert decision.exists()
+    ran = home.run("review", "--once", "--maintain", "--json")
+
+    assert (ran.status, ran.lines[-1]["type"]) == (0, "drained")
+    assert not decision.exists()
+    assert home.run("memory", "show").out.count("linter") == 1

@@ -51,4 +51,11 @@ def test_the_line_for_cron_survives_cron_and_the_shell(tmp_path: Path) -> None:
     ran = subprocess.run(
         ["/bin/sh", "-c", command.replace("\0", "%")], capture_output=True, encoding="utf-8", check=True
     )
-    assert ran.stdout.splitlines() == [wanted.path, "review", "--once", "--agent-dir", str(folder / "agent")]
+    assert ran.stdout.splitlines() == [
+        wanted.path,
+        "review",
+        "--once",
+        "--maintain",
+        "--agent-dir",
+        str(folder / "agent"),
+    ]

@@ -121,7 +121,7 @@ def test_the_timer_runs_once_every_few_minutes_and_is_not_kept_alive(launchd: La
     assert agent["StartInterval"] == 300
     words = agent["ProgramArguments"]
     assert isinstance(words, list)
-    assert words[1:3] == ["review", "--once"]
+    assert words[1:4] == ["review", "--once", "--maintain"]
 
 
 def test_a_name_with_a_line_break_is_refused(launchd: Launchd) -> None:

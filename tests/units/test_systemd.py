@@ -105,7 +105,7 @@ def test_the_unit_names_absolute_paths_and_lets_write_the_agent_folder_and_the_c
 
     text = place.systemd.render(wanted)[-1].text
 
-    once = "" if kind is Kind.SERVICE else " review --once"
+    once = "" if kind is Kind.SERVICE else " review --once --maintain"
     assert f"ExecStart={wanted.program}{once} --agent-dir {wanted.agent}\n" in text
     assert re.findall(r"^ReadWritePaths=(.*)$", text, re.MULTILINE) == [str(wanted.agent)]
     assert f"EnvironmentFile=-{place.home}/.config/curator/curator.env\n" in text
