@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from curator.errors import ConflictError, InvalidRecordError, NotFoundError, StorageError
+from curator.errors import ConflictError, InvalidRecordError, NotFoundError, RefusedError, StorageError
 from curator.model.closing import ClosedAttempt, Closing
 from curator.model.decision import ProviderResult
 from curator.model.event import Stopped
@@ -109,9 +109,16 @@ def answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: Sh
 
 
 def cancel_job(shop: Shop, job_id: JobId) -> None:
-    """End a waiting or held job, on a person's word: closed as failed, kept for a retry."""
+    """End a waiting or held job, on a person's word: closed as failed, kept for a retry.
+
+    Raises `RefusedError` where its change of memory has begun: that rolls forward whatever becomes of the job.
+    """
     spool = shop.stores.spool
-    if spool.held_one(job_id) is not None:
+    held, queued = spool.held_one(job_id), spool.queued_one(job_id)
+    standing = held or queued
+    if standing is not None:
+        _refuse_begun(standing.job, shop)
+    if held is not None:
         spool.release(job_id)
     waiting = next((each for each in spool.waiting() if each.job_id == job_id), None)
     record = None if waiting is None else spool.whole(waiting)
@@ -122,6 +129,13 @@ def cancel_job(shop: Shop, job_id: JobId) -> None:
         fact = f"{job_id} does not wait in the queue"
         raise NotFoundError(fact)
     close_failed(claim, "cancelled", shop)
+
+
+def _refuse_begun(job: Job, shop: Shop) -> None:
+    seen = shop.memory(job.project_key, authority_of(job, shop)).sight(job.id)
+    if seen.intent or seen.completion or seen.receipt or seen.tombstone:
+        fact = f"{job.id}: its change of memory has begun"
+        raise RefusedError(fact, remedy="Run `curator review --once` to finish it; `curator memory undo` takes it back")
 
 
 def _final_failure(claim: Claim, code: str, shop: Shop) -> Failed:

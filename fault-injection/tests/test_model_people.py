@@ -1,0 +1,62 @@
+"""A person's word between two steps: what the model forbids is refused, and nothing is said that does not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from faults.campaign import BEYOND_LEASE_MS, Stage
+from faults.model.trace import replay
+from faults.recording import Mark, Verb
+from faults.scenarios import SCENARIOS
+from faults.tree import lay_out, read_tree
+from faults.view import fields_of, look, text_of
+from faults.volumes import RecordingVolume
+from faults.world import HandClock, World
+
+from curator.errors import CuratorError
+from curator.store.spool import recover
+from curator.workflow.closing import cancel_job
+
+STEPS = {
+    "no decision yet": ".2.json",
+    "the decision": "/proposal-decisions/",
+    "the intent": ".intent.json",
+    "the branch": "/branches/main.json",
+    "the completion": ".complete.json",
+    "the receipt": "/commit-receipts/",
+    "the tombstone": "/retired/",
+}
+"""After which name's publication the process died: its first part that tells."""
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whoever_cancels_a_job_is_told_what_becomes_of_memory(stage_folder: Path, step: str) -> None:
+    """A cancelled job changes no memory; one whose change has begun cannot be cancelled any more."""
+    stage = Stage(SCENARIOS["applied"], stage_folder)
+    asked = stage.recording.asked
+    point = next(
+        at + 2 for at, each in enumerate(asked) if each.verb in (Verb.LINK, Verb.RENAME) and STEPS[step] in each.path
+    )
+    lay_out(stage.disk.whole(point), stage.agent)
+    clock = HandClock(asked[-1].now + BEYOND_LEASE_MS)
+    volume = RecordingVolume(stage.agent, clock)
+    marks: list[Mark] = []
+    person = World(stage.agent, volume, clock, stage.scenario.script, "applied/person", marks.append)
+    recover(person.shop.stores.spool)
+    (job,) = look(read_tree(stage.agent)).accepted
+
+    try:
+        cancel_job(person.shop, person.job("alpha").id)
+        was_cancelled = True
+    except CuratorError:
+        was_cancelled = False
+    clock.move(BEYOND_LEASE_MS)
+    World(stage.agent, volume, clock, stage.scenario.script, "applied/after", marks.append).review()
+
+    view = look(read_tree(stage.agent))
+    is_changed = "Alpha is remembered." in str([project.branches for project in view.projects])
+    print(f"after {step}: cancelled {was_cancelled}, memory changed {is_changed}")
+    assert is_changed is not was_cancelled
+    assert text_of(fields_of(view.outcomes[job]["outcome"]), "status") == ("failed" if was_cancelled else "completed")
+    assert replay(volume.recording()).refusal is None
