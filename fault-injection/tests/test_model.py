@@ -8,7 +8,17 @@ from faults.model.program import Bounds
 from faults.model.rules import GUARDS, take
 from faults.model.state import Branch, Event, Job, Kind, State
 
-BESIDE = {Kind.RENEW, Kind.HOLD, Kind.SET_ASIDE, Kind.DROP_HELD, Kind.HURRY, Kind.UNDO, Kind.SEED, Kind.AGE}
+BESIDE = {
+    Kind.RENEW,
+    Kind.HOLD,
+    Kind.RELEASE,
+    Kind.SET_ASIDE,
+    Kind.DROP_HELD,
+    Kind.HURRY,
+    Kind.UNDO,
+    Kind.SEED,
+    Kind.AGE,
+}
 """What only a replayed trace does; `test_model_replay.py` plants their bugs."""
 
 NAMES = [guard.name for kind, guards in GUARDS.items() if kind not in BESIDE for guard in guards]
@@ -16,8 +26,13 @@ NAMES = [guard.name for kind, guards in GUARDS.items() if kind not in BESIDE for
 DOUBLED = {
     "claim.waits": "claim.open",
     "result.once": "call.once",
+    "outcome.unbegun": "prove.lease",
 }
-"""Guards for which another one stands: a job that neither waits nor runs is over, and one request has one answer."""
+"""Guards for which another one stands.
+
+A job that neither waits nor runs is over; one request has one answer; and who slept after proving its lease elects what
+the next one would have elected, or what the branch has left behind. The last is for a person, who cancels between two steps.
+"""
 
 SMALL = (
     Bounds(jobs=1, workers=1, crashes=1, writes=1, sleeps=0, failures=0),

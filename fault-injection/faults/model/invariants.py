@@ -206,8 +206,6 @@ def what_is_over_stays_over(before: State, event: Event, after: State) -> bool:
             return False
         if old.intent is not None and new.intent != old.intent and not (new.intent is None and old.has_tombstone):
             return False
-    if event.kind is Kind.OUTCOME and event.word == "failed" and before.jobs[event.job].decision:
-        return False
     # An enqueueing of what stands somewhere already is a second name of it.
     return event.kind is not Kind.ENQUEUE or not any(
         (before.jobs[event.job].queued, before.jobs[event.job].running, before.jobs[event.job].outcome)

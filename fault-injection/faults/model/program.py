@@ -208,12 +208,14 @@ def _choose(state: State, worker: Worker) -> Iterator[Event]:
     own = job.attempt(number)
     if own is not None and own.state not in RESTING:
         return
-    for each in job.attempts:
+    # Whose own attempt brought nothing is done: it fails the job or gives it back, and looks at no other result.
+    has_missed = own is not None and own.result != "completed"
+    for each in () if has_missed else job.attempts:
         if each.result:
             yield Event(Kind.ELECT, index, number, next=each.number)
             if not job.decision:
                 yield Event(Kind.PROVE, index, number, next=each.number)
-    if own is not None and own.result != "completed":
+    if has_missed:
         yield Event(Kind.DEFER, index, number, next=number + 1)
     if own is not None and not job.decision and worker.base not in (None, own.base):
         yield Event(Kind.REBASE, index, number, next=number + 1)

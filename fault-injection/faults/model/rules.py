@@ -201,6 +201,12 @@ def _has_begun(state: State, event: Event) -> bool:
     return job.intent is not None or job.is_complete or job.has_receipt or job.has_tombstone
 
 
+def _is_unbegun(state: State, event: Event) -> bool:
+    job = state.jobs[event.job]
+    is_applied = job.has_revision or (job.intent is not None and job.intent.status == "applied")
+    return event.word == "completed" or not is_applied
+
+
 def _is_proved(state: State, event: Event) -> bool:
     return event.word == "failed" or state.jobs[event.job].has_receipt
 
@@ -332,11 +338,7 @@ GUARDS: Final[dict[Kind, tuple[Guard, ...]]] = {
     Kind.OUTCOME: (
         Guard("outcome.lease", "the lease is its own", _owns),
         Guard("outcome.receipt", "a completed job has its receipt", _is_proved),
-        Guard(
-            "outcome.undecided",
-            "a job that fails has no decision",
-            lambda s, e: e.word == "completed" or s.jobs[e.job].decision == 0,
-        ),
+        Guard("outcome.unbegun", "a job that fails has begun no change", _is_unbegun),
     ),
     Kind.CLOSE: (Guard("close.outcome", "the outcome stands", lambda s, e: bool(s.jobs[e.job].outcome)),),
     Kind.FOREGROUND: (
