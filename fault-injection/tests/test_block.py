@@ -21,6 +21,8 @@ from faults.block.planted import PLANTS
 from faults.recording import Mark
 from faults.scenarios import SCENARIOS
 
+BROKEN: Final = 3
+"""The program's status where a promise was broken."""
 ROOT: Final = Path(__file__).parents[2]
 IS_LONG: Final = os.environ.get("CURATOR_FAULTS") == "long"
 CUT: Final = tuple(SCENARIOS) if IS_LONG else ("applied", "shadow")
@@ -53,9 +55,9 @@ def cut(tmp_path: Path, *arguments: str) -> Told:
         [*command, "--log", str(log)], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     out = ran.stdout.decode("utf-8")
-    assert ran.returncode in (0, 1), ran.stderr.decode("utf-8")
+    assert ran.returncode in (0, BROKEN), ran.stderr.decode("utf-8")
     print(out.rpartition("\n{")[0])
-    if ran.returncode == 1:
+    if ran.returncode == BROKEN:
         print(f"again: PYTHONPATH={paths} {shlex.join(command)} --replay {log}")
     told: Told = json.loads(out.splitlines()[-1])
     return told

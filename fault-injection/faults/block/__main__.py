@@ -2,7 +2,7 @@
 
     PYTHONPATH=.:fault-injection unshare -m python -m faults.block [SCENARIO ...] [options]
 
-The last line is the report as JSON. With a violation the status is 1, and `--log` keeps what reached the device: the
+The last line is the report as JSON. With a violation the status is 3, and `--log` keeps what reached the device: the
 same command with `--replay` judges exactly that again, for a kernel never writes the same blocks twice.
 """
 
@@ -26,6 +26,9 @@ from faults.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SKIPPED: Final = 2
+BROKEN: Final = 3
+"""The exit status where a promise was broken; that of Python itself is 1."""
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a private filesystem is mounted over it
 """Where everything happens: always the same path, for a project's key is made of it."""
 
@@ -36,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     reason = why_not()
     if reason:
         print(f"nothing can be tried here: {reason}")
-        return 2
+        return SKIPPED
     mount("faults", _MEMORY, "tmpfs", "mode=700")
     total = Report()
     for name in asked.scenarios or SCENARIOS:
@@ -57,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
             }
         )
     )
-    return 1 if total.violations else 0
+    return BROKEN if total.violations else 0
 
 
 def _line(report: Report) -> str:
