@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from curator import __version__
 from curator.app import new_clock, open_app
 from curator.errors import CuratorError
-from curator.logs import Form, Log
+from curator.logs import Log
 from curator.model.event import Degraded
 from curator_service.collapse import Collapsing
 from curator_service.loop import Service, Signals
 from curator_service.notify import Notifier
+from curator_service.outlet import Outlet
 from curator_service.wake import Wake
 
 _STDERR: Final = 2
@@ -25,19 +25,22 @@ _STDERR: Final = 2
 def run() -> int:
     """Serve until a signal; return the exit status."""
     _open_missing()
+    outlet = Outlet(_STDERR)
     try:
-        return _serve()
+        return _serve(outlet)
     finally:
-        _drop_unwritten()
+        outlet.end()
 
 
-def _serve() -> int:
+def _serve(outlet: Outlet) -> int:
     os.umask(0o077)
     asked = _arguments()
     clock = new_clock()
     signals = Signals(clock)
     signals.install()
-    listener = Collapsing(Log(sys.stderr, clock, _form()), clock)
+    log = outlet.text()
+    # No service manager's variable tells the form: terminals inherit those as well.
+    listener = Collapsing(Log(log, clock, "console" if log.isatty() else "json"), clock)
     try:
         app = open_app(asked.agent_dir, environ=os.environ, worker_id=asked.worker_id, listener=listener)
         app.prepare()
@@ -47,8 +50,7 @@ def _serve() -> int:
         signals.wake(wake.poke)
         Service(app, clock, Notifier(os.environ), wake, signals).run()
     except CuratorError as error:
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"curator-service: {error}".replace("\n", " ") + "\n")
+        log.write(f"curator-service: {error}".replace("\n", " ") + "\n")
         return error.exit_status
     return 0
 
@@ -63,16 +65,14 @@ def _open_missing() -> None:
         sys.stderr = os.fdopen(_STDERR, "w", encoding="utf-8", closefd=False)
 
 
-def _drop_unwritten() -> None:
-    """Let what the log could not take go nowhere: how the service ended says its status, not its log."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End with one line, as every command does."""
+        self.exit(2, f"curator-service: {message}. See `curator-service --help`\n")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="curator-service",
         description="Review the jobs of Pi's agent folder as they come, until stopped. See `curator service install`.",
     )
@@ -82,11 +82,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"curator-service {__version__}")
     parser.add_argument("--worker-id", help="the worker's name in heartbeats, after `curator:`")
     return parser.parse_args()
-
-
-def _form() -> Form:
-    """Return the form that suits who reads. No service manager's variable tells: terminals inherit those as well."""
-    return "console" if sys.stderr.isatty() else "json"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -13,7 +14,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -28,21 +28,21 @@ from tests.fakes.provider import Settings
 SERVICE: Final = (sys.executable, "-m", "curator_service")
 
 
-def start(place: Place, *before: str) -> subprocess.Popen[bytes]:
+def start(place: Place, *before: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
     environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2] / "service")
     pipe = subprocess.PIPE
-    return subprocess.Popen([*before, *SERVICE], env=environ, cwd=place.home, stdout=pipe, stderr=pipe)
+    return subprocess.Popen([*before, *SERVICE], env=environ, cwd=place.home, stdout=pipe, stderr=stderr)
 
 
 def is_up(place: Place) -> bool:
     return place.layout.instance_pid.exists()
 
 
-@contextmanager
-def serving(place: Place, *before: str) -> Iterator[subprocess.Popen[bytes]]:
+@contextlib.contextmanager
+def serving(place: Place, *before: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[bytes]]:
     """Run the service while the block does, and end it with TERM."""
-    service = start(place, *before)
+    service = start(place, *before, stderr=stderr)
     try:
         wait_until(lambda: is_up(place) or service.poll() is not None)
         yield service
@@ -184,6 +184,36 @@ def test_a_service_without_streams_reviews_all_the_same(tmp_path: Path, closed: 
 
         assert ended(service).status == 0
     assert place.ending(job) == "applied"
+
+
+def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    job = place.enqueue(place.project())
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writing, b"x" * 4_096):
+            pass
+    os.set_blocking(writing, True)
+    try:
+        with serving(place, stderr=writing) as service:
+            wait_until(lambda: place.ending(job) == "applied")
+            service.send_signal(signal.SIGTERM)
+
+            service.communicate(timeout=30)
+            assert service.returncode == 0
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_wrong_command_line_is_one_line(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    ran = subprocess.run([*SERVICE, "--bogus"], env=environ_of(tmp_path), capture_output=True, check=False)
+
+    assert (ran.returncode, ran.stderr.count(b"\n")) == (2, 1)
+    assert not place.layout.agent.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
