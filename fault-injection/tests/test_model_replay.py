@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from faults.campaign import BEYOND_LEASE_MS, MODELS, Stage
+from faults.model.refusing import RefusingRecorder
 from faults.model.rules import take
 from faults.model.state import Branch, Event, Frozen, Held, Job, Kind, State, Worker
 from faults.model.trace import Replayed, replay
@@ -17,6 +20,8 @@ from faults.scenarios import SCENARIOS
 from faults.tree import lay_out
 from faults.volumes import RecordingVolume
 from faults.world import HandClock, World
+
+from curator.errors import CuratorError
 
 SAMPLE = {"overslept", "retried", "held"}
 """In each run: of these scenarios, every second life, and one recovery in twelve. With time, of them all, everything."""
@@ -85,6 +90,34 @@ def test_every_recovery_goes_on_as_the_model_allows(stage_folder: Path, name: st
         refused += [f"{place}: {why}"] if why else []
 
     print(f"{name}: {len(states)} states")
+    assert refused == []
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_process_whose_disk_refuses_goes_on_as_the_model_allows(
+    stage_folder: Path, name: str, *, is_long: bool
+) -> None:
+    if not is_long and name not in SAMPLE:
+        pytest.skip("only in the whole campaign: CURATOR_FAULTS=long")
+    stage = Stage(SCENARIOS[name], stage_folder)
+    refused, tried = [], 0
+
+    for succeed in itertools.count(0, 1 if is_long else 13):
+        lay_out(stage.recording.start, stage.agent)
+        clock = HandClock(stage.begin)
+        volume = RefusingRecorder(stage.agent, clock, succeed)
+        world = World(stage.agent, volume, clock, stage.scenario.script, f"{name}/run", volume.mark)
+        with contextlib.suppress(CuratorError):
+            stage.scenario.run(world)
+        if not volume.has_refused:
+            break
+        tried += 1
+        why = told(replay(volume.recording()))
+        refused += [f"{name} enospc {succeed}: {why}"] if why else []
+
+    print(f"{name}: {tried} refusals")
+    assert tried > 0
     assert refused == []
 
 
