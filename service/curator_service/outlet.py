@@ -66,7 +66,7 @@ class Outlet(io.RawIOBase):
 
     def _go_on(self) -> None:
         # Without a buffer there is no lock that the end of the process would wait for.
-        with open(self._descriptor, "wb", buffering=0, closefd=False) as way:
+        with io.FileIO(self._descriptor, "wb", closefd=False) as way:
             while (data := self._lines.get()) is not None:
                 lost, self._lost = self._lost, 0
                 if lost:
