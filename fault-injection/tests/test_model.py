@@ -48,11 +48,12 @@ SHORT = (
     Bounds(jobs=1, workers=2, crashes=0, writes=0, sleeps=1, failures=1),
     Bounds(jobs=1, workers=1, crashes=1, writes=1, sleeps=0, failures=1),
     Bounds(jobs=2, workers=2, crashes=0, writes=1, sleeps=0, failures=0),
-    Bounds(jobs=2, workers=2, crashes=1, writes=1, sleeps=0, failures=0, is_reduced=True),
+    Bounds(jobs=2, workers=2, crashes=1, writes=0, sleeps=0, failures=0, is_reduced=True),
 )
 LONG = (
     Bounds(jobs=2, workers=2, crashes=2, writes=1, sleeps=0, failures=0, is_reduced=True),
     Bounds(jobs=2, workers=2, crashes=1, writes=1, sleeps=0, failures=0),
+    Bounds(jobs=2, workers=2, crashes=0, writes=0, sleeps=1, failures=0, is_reduced=True),
     Bounds(jobs=1, workers=2, crashes=1, writes=1, sleeps=1, failures=0),
 )
 """Two workers, two jobs on one branch, two crashes and a foreground write; and, nothing reduced, as much as fits."""
@@ -77,7 +78,7 @@ def test_every_state_within_the_bounds_keeps_every_promise(bounds: Bounds, *, is
 
     print(explored.line())
     assert explored.breach is None
-    assert explored.states > 100_000
+    assert explored.states > 10_000
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in DOUBLED])

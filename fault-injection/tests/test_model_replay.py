@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import itertools
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from faults.campaign import BEYOND_LEASE_MS, MODELS, Stage
-from faults.model.refusing import RefusingRecorder
+from faults.campaign import BEYOND_LEASE_MS, Stage
+from faults.model.again import again, lives, recoveries, refusals, refused
 from faults.model.rules import take
 from faults.model.state import Branch, Event, Frozen, Held, Job, Kind, State, Worker
 from faults.model.trace import Replayed, replay
 from faults.recording import Asked, Recording, Verb
 from faults.scenarios import SCENARIOS
-from faults.tree import lay_out
-from faults.volumes import RecordingVolume
-from faults.world import HandClock, World
-
-from curator.errors import CuratorError
 
 SAMPLE = {"overslept", "retried", "held"}
-"""In each run: of these scenarios, every second life, and one recovery in twelve. With time, of them all, everything."""
+"""In each run: of these scenarios, every second life, some recoveries and refusals. With time, of them all, everything."""
 
 SPINE = frozenset(Kind) - {Kind.LEAVE, Kind.HURRY, Kind.TAKE_OVER, Kind.EXPIRE, Kind.CRASH}
 """What must have been met when all scenarios have run; the rest leaves no file, or is one of two ways."""
@@ -51,74 +44,34 @@ def test_together_the_scenarios_take_every_step_of_the_model(stage_folder: Path)
     assert SPINE - set(met) == set()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1_800)
+@pytest.mark.parametrize("kind", ["life", "recovery", "enospc"])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_every_life_after_a_kill_goes_on_as_the_model_allows(stage_folder: Path, name: str, *, is_long: bool) -> None:
-    if not is_long and name not in SAMPLE:
-        pytest.skip("only in the whole campaign: CURATOR_FAULTS=long")
-    stage = Stage(SCENARIOS[name], stage_folder)
-
-    refused = [
-        f"{name} life after {life.point}: {why}"
-        for life in stage.second_lives()
-        if (why := told(replay(life.recording, life.point)))
-    ]
-
-    assert refused == []
-
-
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_every_recovery_goes_on_as_the_model_allows(stage_folder: Path, name: str, *, is_long: bool) -> None:
-    if not is_long and name not in SAMPLE:
-        pytest.skip("only in the whole campaign: CURATOR_FAULTS=long")
-    stage = Stage(SCENARIOS[name], stage_folder)
-    states = [
-        (place, state)
-        for model in MODELS
-        for place, state in stage.states(model)
-        if stage.is_new(state, stage.said(place.point))
-    ]
-
-    refused = []
-    for place, state in states[:: 1 if is_long else 12]:
-        lay_out(state.tree, stage.agent)
-        clock = HandClock(stage.recording.asked[-1].now + BEYOND_LEASE_MS)
-        volume = RecordingVolume(stage.agent, clock)
-        World(stage.agent, volume, clock, stage.scenario.script, f"{name}/first recovery", volume.mark).review()
-        why = told(replay(volume.recording()))
-        refused += [f"{place}: {why}"] if why else []
-
-    print(f"{name}: {len(states)} states")
-    assert refused == []
-
-
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_process_whose_disk_refuses_goes_on_as_the_model_allows(
-    stage_folder: Path, name: str, *, is_long: bool
+def test_whatever_comes_of_a_crash_or_of_a_refusal_is_a_trace_of_the_model(
+    stage_folder: Path, name: str, kind: str, *, is_long: bool
 ) -> None:
     if not is_long and name not in SAMPLE:
         pytest.skip("only in the whole campaign: CURATOR_FAULTS=long")
     stage = Stage(SCENARIOS[name], stage_folder)
-    refused, tried = [], 0
+    traces = {
+        "life": lambda: lives(stage),
+        "recovery": lambda: recoveries(stage, 1 if is_long else 12),
+        "enospc": lambda: refused(stage, 1 if is_long else 13),
+    }
 
-    for succeed in itertools.count(0, 1 if is_long else 13):
-        lay_out(stage.recording.start, stage.agent)
-        clock = HandClock(stage.begin)
-        volume = RefusingRecorder(stage.agent, clock, succeed)
-        world = World(stage.agent, volume, clock, stage.scenario.script, f"{name}/run", volume.mark)
-        with contextlib.suppress(CuratorError):
-            stage.scenario.run(world)
-        if not volume.has_refused:
-            break
-        tried += 1
-        why = told(replay(volume.recording()))
-        refused += [f"{name} enospc {succeed}: {why}"] if why else []
+    count, told_of = refusals(traces[kind]())
 
-    print(f"{name}: {tried} refusals")
-    assert tried > 0
-    assert refused == []
+    print(f"{name}: {count} traces of kind {kind}")
+    assert count > 0
+    assert told_of == []
+
+
+def test_a_trace_is_made_again_from_its_words(stage_folder: Path) -> None:
+    stage = Stage(SCENARIOS["failed"], stage_folder)
+
+    for traces in (lives(stage), recoveries(stage, 12), refused(stage, 12)):
+        for words, replayed in traces:
+            assert again(stage, words.split()[1:]) == replayed
 
 
 # Planted: what was recorded, in an order that nobody may see.
