@@ -24,6 +24,7 @@ from curator_service.wake import Wake
 GRACE_MS: Final = 20_000
 """How long a call that is under way may go on after a wish to stop."""
 HURRY_MS: Final = 5_000
+WAITING: Final = "waiting for jobs"
 ECHO_MS: Final = 500
 """The same signal this soon again is the first one, forwarded by a wrapper beside the terminal's own (W20)."""
 _HOUR_MS: Final = 3_600_000
@@ -83,6 +84,7 @@ class Service:
         self._stamp = app.settings_stamp()
         self._maintain_at = 0
         self._is_idle = False
+        self._said = WAITING
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises `BusyError` where another service or a foreign worker lives."""
@@ -95,7 +97,7 @@ class Service:
                 self._plan_maintenance()
                 pool = self._app.pool(heart, self._wake.poke)
                 self._wake.start()
-                self._notifier.ready("waiting for jobs")
+                self._notifier.ready(self._said)
                 self._tell_serving()
                 try:
                     self._serve(pool)
@@ -117,8 +119,19 @@ class Service:
             if self._app.claims_jobs:
                 self._guarded(pool.fill)
             self._between(pool)
+            self._tell_manager(pool.busy)
             self._notifier.alive()
             self._wake.wait(self._pause_ms(pool) / 1000)
+
+    def _tell_manager(self, busy: int) -> None:
+        """Show in the manager's own words for a status what is done now."""
+        if not self._app.claims_jobs:
+            said = "the mode is embedded: nothing is claimed"
+        else:
+            said = f"jobs under way: {busy}" if busy else WAITING
+        if said != self._said:
+            self._said = said
+            self._notifier.status(said)
 
     def _between(self, pool: Pool) -> None:
         """Do what waits for a quiet moment."""
@@ -165,7 +178,7 @@ class Service:
             self._tell_serving()
             if not self._app.claims_jobs:
                 self._app.tell_embedded()
-        self._notifier.ready("waiting for jobs")
+        self._notifier.ready(self._said)
 
     def _guarded(self, step: Callable[[], object]) -> None:
         """Do a step whose expected failure must not end the service: it is told, and tried again at its next time."""
