@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from faults.recording import Mark, Verb
 from faults.scenarios import SCENARIOS
 from faults.tree import lay_out, read_tree
 from faults.view import fields_of, look, text_of
-from faults.volumes import RecordingVolume
+from faults.volumes import RecordingVolume, TimedVolume
 from faults.world import HandClock, World
 
 from curator.errors import CuratorError
@@ -60,3 +63,72 @@ def test_whoever_cancels_a_job_is_told_what_becomes_of_memory(stage_folder: Path
     assert is_changed is not was_cancelled
     assert text_of(fields_of(view.outcomes[job]["outcome"]), "status") == ("failed" if was_cancelled else "completed")
     assert replay(volume.recording()).refusal is None
+
+
+class SleepyVolume(TimedVolume):
+    """A disk before one record of which the process sleeps, once, while somebody else acts."""
+
+    def __init__(self, clock: HandClock, name: str, meanwhile: Callable[[], None]) -> None:
+        super().__init__(clock)
+        self._name = name
+        self._meanwhile = meanwhile
+        self.has_slept = False
+
+    def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
+        self._sleep(path)
+        return super().stage(path, data, hidden=hidden, flush=flush)
+
+    def _sleep(self, path: Path) -> None:
+        if self._name in path.as_posix() and not self.has_slept:
+            self.has_slept = True
+            # Another thread, as it were another process: this one may hold the lock of a store.
+            other = threading.Thread(target=self._meanwhile)
+            other.start()
+            other.join()
+
+
+SLEEPS = {
+    "before the settlement": ".2.json",
+    "before the intent": ".intent.json",
+    "before the branch": "/branches/main.json",
+    "before the receipt": "/commit-receipts/",
+    "before the outcome": "/outcomes/",
+}
+"""Where the worker falls asleep."""
+
+
+LATE = pytest.mark.xfail(
+    strict=True, reason="the lease is proved before the election, not under the project's lock before the intent"
+)
+
+
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=LATE) if step == "before the intent" else step for step in SLEEPS]
+)
+def test_a_worker_that_slept_while_its_job_was_cancelled_changes_no_memory(stage_folder: Path, step: str) -> None:
+    stage = Stage(SCENARIOS["noop"], stage_folder)
+    lay_out(stage.recording.start, stage.agent)
+    clock = HandClock(stage.begin)
+    cancelled: list[str] = []
+    script = SCENARIOS["applied"].script
+
+    def cancel() -> None:
+        clock.move(BEYOND_LEASE_MS)
+        person = World(stage.agent, TimedVolume(clock), clock, script, "sleepy/person", marks.append)
+        recover(person.shop.stores.spool)
+        with contextlib.suppress(CuratorError):
+            cancel_job(person.shop, person.job("alpha").id)
+            cancelled.append(step)
+
+    marks: list[Mark] = []
+    volume = SleepyVolume(clock, SLEEPS[step], cancel)
+    World(stage.agent, volume, clock, script, "sleepy/run", marks.append).review()
+    World(stage.agent, volume, clock, script, "sleepy/after", marks.append).review()
+
+    view = look(read_tree(stage.agent))
+    (outcome,) = view.outcomes.values()
+    is_changed = "Alpha is remembered." in str([project.branches for project in view.projects])
+    print(f"asleep {step}: cancelled {bool(cancelled)}, memory changed {is_changed}")
+    assert volume.has_slept
+    assert is_changed is not bool(cancelled)
+    assert text_of(fields_of(outcome["outcome"]), "status") == ("failed" if cancelled else "completed")
