@@ -88,10 +88,11 @@ class Service:
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises `BusyError` where another service or a foreign worker lives."""
+        # Before anybody counts on the service: it is the longest part of a start.
+        self._app.load()
         with self._app.sole_service():
             self._app.refuse_foreign_worker()
             self._app.tell_promise()
-            self._app.load()
             with self._app.beating() as heart:
                 self._guarded(self._app.recover)
                 self._plan_maintenance()
