@@ -96,9 +96,16 @@ def test_a_guard_for_which_another_stands_changes_nothing_alone(name: str) -> No
     assert first_breach(frozenset({DOUBLED[name]}))
 
 
-def test_what_is_reduced_comes_to_the_same_ends() -> None:
-    bounds = Bounds(jobs=2, workers=2, crashes=0, writes=1, sleeps=0, failures=0)
-
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        Bounds(jobs=2, workers=2, crashes=0, writes=1, sleeps=0, failures=0),
+        Bounds(jobs=1, workers=2, crashes=1, writes=1, sleeps=0, failures=0),
+        Bounds(jobs=1, workers=2, crashes=0, writes=1, sleeps=1, failures=0),
+    ],
+    ids=str,
+)
+def test_what_is_reduced_comes_to_the_same_ends(bounds: Bounds) -> None:
     whole, reduced = explore(bounds), explore(bounds._replace(is_reduced=True))
 
     assert reduced.states < whole.states

@@ -54,7 +54,8 @@ def certain(state: State) -> Iterator[Event]:
     """Yield steps that commute with every other one, so that one order of them stands for all.
 
     Each may be taken by anybody, crash or no crash; none can be hindered once it may be taken, and none hinders another;
-    while a change is begun nobody reads or moves its branch. Every crash between them is visited where nothing is reduced.
+    while a change is begun nobody reads or moves its branch. Every crash between them is visited where nothing is reduced;
+    here a process that could have died in such a step lives on, and may still die later.
     """
     for index, job in enumerate(state.jobs):
         if not job.is_accepted:
