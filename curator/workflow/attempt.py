@@ -12,7 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
 from curator.admission.gates import Refusal, screen
-from curator.errors import ConfigError
+from curator.errors import BusyError, ConfigError, LeaseLostError
 from curator.model.attempt import (
     Cancelled,
     Dispatched,
@@ -87,7 +87,8 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     """Make one provider attempt for a claim against a base.
 
     Raises `ReviewerSetupError`, or `InvalidRecordError` where a result could not be kept, before anything is reserved.
-    Without a key, or a host that can be reached, the reservation is cancelled before the dispatch.
+    Without a key, or a host that can be reached, the reservation is cancelled before the dispatch. So it is where the lease
+    is lost by then, which raises `LeaseLostError`.
     """
     brief = Brief(
         job=claim.job,
@@ -109,6 +110,12 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
             return NotSent()
         shop.listener.tell(Stopped("reviewer", ready.code, ready.fact, ready.remedy))
         return Missed(ready.code, Class.CONFIGURATION)
+    try:
+        # Whoever slept since its claim may find the job done by another worker: nothing is paid for a second time.
+        shop.stores.spool.prove_lease(claim)
+    except (BusyError, LeaseLostError):
+        shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
+        raise
     sent = shop.stores.attempts.advance(_dispatch_of(reserved, ready, shop))
     if not isinstance(sent, Dispatched):
         return NotSent()
