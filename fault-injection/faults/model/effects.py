@@ -68,12 +68,13 @@ def _drop_queued(state: State, event: Event) -> State:
 def _drop_running(state: State, event: Event) -> State:
     job = state.jobs[event.job]
     after = _with(state, event.job, job._replace(running=0, is_live=False))
-    # The last thing that its holder does: then it is free for another job.
-    return _without(after, event._replace(number=job.running)) if job.is_closed else after
+    # The last thing that its holder does: then it is free for another job. One that sleeps while it expires knows nothing.
+    is_done = job.is_closed or (job.is_live and job.queued > job.running)
+    return _without(after, event._replace(number=job.running)) if is_done else after
 
 
 def _defer(state: State, event: Event) -> State:
-    return _without(_with(state, event.job, state.jobs[event.job]._replace(queued=event.next)), event)
+    return _with(state, event.job, state.jobs[event.job]._replace(queued=event.next))
 
 
 def _expire(state: State, event: Event) -> State:

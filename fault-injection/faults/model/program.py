@@ -160,8 +160,8 @@ def _by(state: State, worker: Worker, bounds: Bounds) -> Iterator[Event]:
     job, is_owner = state.jobs[index], state.owns(index, number)
     if state.spent.crashes < bounds.crashes:
         yield Event(Kind.CRASH, index, number)
-    if is_owner and job.queued == number:
-        # Claiming is two names under one lock: nothing comes between them but a crash.
+    if is_owner and job.queued >= number:
+        # Claiming and giving back are two names under one lock: nothing comes between them but a crash.
         return
     if worker.has_answer:
         yield Event(Kind.RESULT, index, number, "completed")
