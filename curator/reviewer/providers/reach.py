@@ -16,6 +16,7 @@ import urllib.request
 from typing import Final
 
 from curator.model.ports import Clock, Stop
+from curator.reviewer.providers.trust import trust_of
 
 CONNECT_MS_MAX: Final = 10_000
 """A slow line opens a connection in seconds; what takes longer is asked again after a back-off."""
@@ -27,7 +28,7 @@ def find_obstacle(base_url: str, clock: Clock, stop: Stop, connect_ms_max: int =
     """Return what keeps the host from being reached, in our own words, or None. Ends by its bound or a wish to stop."""
     answer: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     # A name's lookup cannot be broken off, so it may outlive the wait, in a thread that nobody waits for.
-    threading.Thread(target=lambda: answer.put(_try(base_url, connect_ms_max / 1_000)), daemon=True).start()
+    threading.Thread(target=lambda: answer.put(_try(base_url, connect_ms_max / 1_000, clock)), daemon=True).start()
     deadline = clock.monotonic() + connect_ms_max
     while not stop.is_set():
         try:
@@ -47,13 +48,13 @@ def is_loopback(base_url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _try(base_url: str, seconds: float) -> str | None:
+def _try(base_url: str, seconds: float, clock: Clock) -> str | None:
     target = urllib.parse.urlsplit(_proxy_of(base_url) or base_url)
     host = target.hostname or ""
     try:
         port = target.port or _PORTS[target.scheme]
         if target.scheme == "https":
-            _shake_hands(host, port, seconds)
+            _shake_hands(host, port, seconds, trust_of(clock))
         else:
             socket.create_connection((host, port), timeout=seconds).close()
     except ssl.SSLCertVerificationError:
@@ -71,12 +72,12 @@ def _try(base_url: str, seconds: float) -> str | None:
     return None
 
 
-def _shake_hands(host: str, port: int, seconds: float) -> None:
+def _shake_hands(host: str, port: int, seconds: float, trust: ssl.SSLContext) -> None:
     """Open a connection with TLS to the first address that takes one, and close it.
 
     The socket is wrapped before it connects: one that the other side resets between the two is lost to the wrapping.
     """
-    trust, failed = _trust(), OSError("it has no address")
+    failed = OSError("it has no address")
     for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         with (
             socket.socket(family, kind, protocol) as plain,
@@ -99,10 +100,3 @@ def _proxy_of(base_url: str) -> str | None:
     proxies = urllib.request.getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-def _trust() -> ssl.SSLContext:
-    # As the client itself will: with the same certificates, or the answer would be about another connection.
-    import httpx2
-
-    return httpx2.create_ssl_context()

@@ -26,8 +26,11 @@ from curator.reviewer.failures import Charge, Mishap, failure_of, failure_of_sta
 from curator.reviewer.heard.answer import Heard
 from curator.reviewer.normalize import Said, make_provenance, read_usage
 from curator.reviewer.providers.reach import is_loopback
+from curator.reviewer.providers.trust import trust_of
 
 if TYPE_CHECKING:
+    import ssl
+
     from curator.reviewer.providers.direct import Call, Patience
 
 WIRE_BYTES_MAX: Final = 64 * ANSWER_BYTES_MAX
@@ -148,7 +151,10 @@ class _Exchange:
         """Send the request and return its end; every expected failure is returned."""
         self._started_at = self._clock.now()
         try:
-            async with _http_client(self._call, self._patience) as http, aclosing(self._door(self._call, http)) as said:
+            async with (
+                _http_client(self._call, self._patience, trust_of(self._clock)) as http,
+                aclosing(self._door(self._call, http)) as said,
+            ):
                 return await self._listen(said)
         except RefusedError as refused:
             return self._refused(refused)
@@ -238,7 +244,7 @@ async def _bound(response: httpx2.Response) -> None:
     response.stream = _BoundedStream(response.stream)
 
 
-def _http_client(call: Call, patience: Patience) -> httpx2.AsyncClient:
+def _http_client(call: Call, patience: Patience, trust: ssl.SSLContext) -> httpx2.AsyncClient:
     ours = headers_of(call)
     base_url = call.facts.base_url
 
@@ -254,6 +260,7 @@ def _http_client(call: Call, patience: Patience) -> httpx2.AsyncClient:
             write=patience.connect_ms / 1_000,
             pool=patience.connect_ms / 1_000,
         ),
+        verify=trust,
         follow_redirects=False,
         # A company's proxy and its certificates are the operator's own setting; what is on this machine stays here.
         trust_env=not is_loopback(base_url),
