@@ -18,7 +18,7 @@ from curator.durable.probe import probe
 from curator.durable.publish import ensure_directory
 from curator.durable.read import stamp_of
 from curator.durable.volume import Volume
-from curator.errors import BusyError, ReviewerSetupError, UsageError
+from curator.errors import BusyError, ConfigError, ReviewerSetupError, UsageError
 from curator.model import event
 from curator.model.ids import WORKER_ID_PATTERN, ProjectKey, WorkerId
 from curator.pi.project import find_agent_dir
@@ -176,6 +176,11 @@ class App:
     def reloaded(self) -> App:
         """Return this app with the configuration as it stands now. Raises `ConfigError`; then the old one holds."""
         service, settings = read_service(self.layout), read_curator(self.layout)
+        if settings.require_power_safe and self.probe is not None and not self.probe.is_power_safe:
+            fact = (
+                f"{self.layout.curator_toml}: require_power_safe is set, and this disk does not keep what was flushed"
+            )
+            raise ConfigError(fact, remedy="Take it back, or move the agent folder to another disk")
         shop = self.shop
         is_other = (service.reviewer, settings) != (shop.service.reviewer, shop.settings)
         if is_other and isinstance(shop.reviewer, _NamedReviewer):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from curator.errors import BusyError, StorageError
 from curator.model.event import Stopped
+from curator.model.limits import CONCURRENCY_MAX
 from curator.model.ports import Class
 from curator.workflow.ending import Applied, Ended, OverBudget, Waits
 from curator.workflow.line import Lookout
@@ -59,7 +60,8 @@ class Pool:
         self._concurrency = concurrency
         self._pulse = pulse
         self._wake = wake
-        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="job")
+        # A thread is only made when a slot needs it, so that the number of slots may be changed.
+        self._threads = ThreadPoolExecutor(CONCURRENCY_MAX, thread_name_prefix="job")
         self._mutex = threading.Lock()
         self._slots: dict[Branch, _Slot] = {}
         self._lookout = Lookout()
@@ -89,8 +91,9 @@ class Pool:
         """Use other settings from the next job on; those under way end as they began."""
         with self._mutex:
             self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
+            self._concurrency = shop.settings.concurrency
             self._blocked_until = None
-            self._lookout.forget()
+            self._lookout = Lookout()
 
     def fill(self) -> int:
         """Claim and begin what may run now; return how many were begun. Call it from one thread only."""
