@@ -91,7 +91,7 @@ def test_a_guard_that_is_taken_away_is_missed(name: str) -> None:
 
 @pytest.mark.parametrize("name", DOUBLED)
 def test_a_guard_for_which_another_stands_changes_nothing_alone(name: str) -> None:
-    for bounds in SMALL:
+    for bounds in (SMALL[0], SMALL[-1]):
         assert explore(bounds, frozenset({name})).line() == explore(bounds).line()
     assert first_breach(frozenset({DOUBLED[name]}))
 
@@ -99,9 +99,8 @@ def test_a_guard_for_which_another_stands_changes_nothing_alone(name: str) -> No
 @pytest.mark.parametrize(
     "bounds",
     [
-        Bounds(jobs=2, workers=2, crashes=0, writes=1, sleeps=0, failures=0),
+        Bounds(jobs=2, workers=2, crashes=0, writes=0, sleeps=0, failures=0),
         Bounds(jobs=1, workers=2, crashes=1, writes=1, sleeps=0, failures=0),
-        Bounds(jobs=1, workers=2, crashes=0, writes=1, sleeps=1, failures=0),
     ],
     ids=str,
 )

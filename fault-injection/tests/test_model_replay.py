@@ -67,9 +67,9 @@ def test_whatever_comes_of_a_crash_or_of_a_refusal_is_a_trace_of_the_model(
 
 
 def test_a_trace_is_made_again_from_its_words(stage_folder: Path) -> None:
-    stage = Stage(SCENARIOS["failed"], stage_folder)
+    stage = Stage(SCENARIOS["renewed"], stage_folder)
 
-    for traces in (lives(stage), recoveries(stage, 12), refused(stage, 12)):
+    for traces in (lives(stage), recoveries(stage), refused(stage)):
         for words, replayed in traces:
             assert again(stage, words.split()[1:]) == replayed
 
