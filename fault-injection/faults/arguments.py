@@ -54,6 +54,7 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
         "decide: take_base <> DecisionStore.elect",
         "what is elected was judged on a base published before its call",
     ),
+    (SWAP, "drain: try_take <> take_turn", "what a claim does last is to remove a staged name, which nobody reads"),
     (SWAP, "decide: take_base <> Spool.reclaim", "both only come before the reservation, and neither needs the other"),
     (SWAP, "_review: open_memory <> decide", _SEED),
     (SWAP, "ProjectStore._take: replace <> ensure_directory", _EMPTY),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import re
 from typing import TYPE_CHECKING, Final
 
 from faults.recording import Recording, Verb
@@ -30,6 +31,10 @@ _ROOT: Final = 0
 STATES_MAX: Final = 96
 """How many combinations of one point are all tried; above it each single deviation is, and a seeded sample."""
 
+_LAZY: Final = re.compile(
+    r"/(?:(?:queued|running)/review_[0-9a-f]{40}|review-admissions/review_[0-9a-f]{40}\.complete)\.json$"
+)
+"""Names whose removal is never flushed by design."""
 _LOOSE_MAX: Final = 3
 """How many files without flushed bytes are cut one by one; more are cut alike."""
 
@@ -104,9 +109,16 @@ class LossyDisk:
         return tuple(each.mark for each in self._asked[:point] if each.mark is not None)
 
     def restless(self) -> list[str]:
-        """Name what a power cut could take back although the step that wrote it was over."""
+        """Name what a power cut could take back although the step that wrote it was over.
+
+        A name that was removed lazily is not one: if it comes back, the end of its job is known beside it.
+        """
         steps = [step for step, asked in enumerate(self._asked) if asked.mark is not None and asked.mark.kind == "rest"]
-        return [name for step in steps for name in self.unsettled(step + 1)]
+        found: list[str] = []
+        for step in steps:
+            stands = self.whole(step + 1)
+            found += [name for name in self.unsettled(step + 1) if name in stands or not _LAZY.search(name)]
+        return found
 
     def whole(self, point: int) -> Tree:
         """Return the tree that a process crash leaves: the kernel forgets nothing."""

@@ -78,8 +78,11 @@ def what_was_said_to_be_over_is_over(case: Case) -> Iterator[str]:
         for job in jobs:
             if job not in view.finished or (job not in view.outcomes and not case.is_retired(job)):
                 yield f"{job} was said to be over, and {when} its outcome or closing record was lost"
-            # One that is long over may be queued again: it is answered from its closing record.
-            is_back = case.is_retired(job) and job not in view.outcomes
+            # One that is long over may be queued again: it is answered from its closing record. And a name whose removal
+            # the power took back stands beside its outcome until somebody recovers.
+            is_back = (case.is_retired(job) and job not in view.outcomes) or (
+                when == "by the crash" and job in view.outcomes
+            )
             if {"queued", "running"}.intersection(view.stands(job)) and not is_back:
                 yield f"{job} was said to be over, and stands in {view.stands(job)}"
     if case.is_over:

@@ -247,7 +247,8 @@ class ProjectStore(Archive):
             volume.unlink(layout.intent(job_id))
             # Also if it was gone: to Pi an intent that comes back without its completion is a change to be made.
             volume.sync_directory(layout.admissions)
-            remove(volume, layout.completion(job_id))
+            # Not flushed: a completion that comes back alone is known by its tombstone and its receipt, and goes again.
+            volume.unlink(layout.completion(job_id))
             return
         assert intent is not None
         if step is Step.WRITE_BRANCH:

@@ -187,11 +187,9 @@ class Spool(Shelf):
         """Remove the running and the queued name of a job whose outcome, or other end, is durable."""
         running, queued = self._path(self.layout.running, job_id), self._path(self.layout.queued, job_id)
         with self.domain.hold():
-            was_running, was_queued = self.volume.unlink(running), self.volume.unlink(queued)
-        if was_running:
-            self.volume.sync_directory(self.layout.running)
-        if was_queued:
-            self.volume.sync_directory(self.layout.queued)
+            # Not flushed: a name that comes back with the power finds the end of its job beside it, and goes again.
+            self.volume.unlink(running)
+            self.volume.unlink(queued)
 
     def hold(self, job_id: JobId) -> None:
         """Set a queued job aside, on a person's word."""
@@ -302,7 +300,9 @@ class Spool(Shelf):
                 self.volume.unlink(source)
         finally:
             self.volume.unlink(staged)
-        self.volume.sync_directory(source.parent)
+        if target.parent != self.layout.running:
+            # A queued name that comes back beside its claim is dropped for it; beside a held one it would win.
+            self.volume.sync_directory(source.parent)
         return True
 
     def _stands_beside(self, path: Path) -> bool:
