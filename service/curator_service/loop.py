@@ -120,11 +120,11 @@ class Service:
             if self._app.claims_jobs:
                 self._guarded(pool.fill)
             self._between(pool)
-            self._tell_manager(pool.busy)
+            self._say_status(pool.busy)
             self._notifier.alive()
             self._wake.wait(self._pause_ms(pool) / 1000)
 
-    def _tell_manager(self, busy: int) -> None:
+    def _say_status(self, busy: int) -> None:
         """Show in the manager's own words for a status what is done now."""
         if not self._app.claims_jobs:
             said = "the mode is embedded: nothing is claimed"
