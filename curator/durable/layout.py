@@ -191,8 +191,16 @@ class Layout:
 
     @cached_property
     def evidence(self) -> Path:
-        """Where the quotes of a result stand in its transcript, a folder a job."""
+        """Where the quotes of a result stand in its transcript, by the first two hex digits of the job."""
         return self.own / "evidence"
+
+    def evidence_shard(self, job_id: JobId) -> Path:
+        """The folder that a job's evidence shares with one job in 256, so that it need not be made for each."""
+        return self.evidence / job_id.removeprefix("review_")[:2]
+
+    def evidence_of(self, job_id: JobId, attempt_id: AttemptId) -> Path:
+        """Where the quotes of one attempt's result stand."""
+        return self.evidence_shard(job_id) / f"{job_id}.{attempt_id}.json"
 
     @cached_property
     def finished(self) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from curator.durable.ages import ages_in, folders_in, newest_in
+from curator.durable.ages import Aged, ages_in, folders_in, names_in, newest_in
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import check_directory, ensure_directory, ensure_passing_directory
 from curator.durable.read import list_names, prove_free, stamp_of
@@ -21,7 +21,7 @@ from curator.model.ids import JOB_ID_PATTERN, AttemptId, JobId
 from curator.model.limits import CHECKPOINT_BYTES_MAX, DIRECTORY_NAMES_MAX, JOB_ROOM_BYTES, JOURNAL_BYTES_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curator.durable.layout import Layout
@@ -48,7 +48,7 @@ class DecisionStore:
         """
         layout = self._layout
         prove_free(layout.root, JOB_ROOM_BYTES)
-        for folder in (layout.results / job_id, layout.evidence / job_id, layout.decision_locks):
+        for folder in (layout.results / job_id, layout.evidence_shard(job_id), layout.decision_locks):
             check_directory(folder)
 
     def record_result(self, result: ProviderResult) -> None:
@@ -108,13 +108,13 @@ class DecisionStore:
 
     def record_evidence(self, evidence: Evidence) -> None:
         """Keep where an attempt's quotes stand, beside its result; published before it."""
-        path = self._layout.evidence / evidence.job_id / f"{evidence.attempt_id}.json"
+        path = self._layout.evidence_of(evidence.job_id, evidence.attempt_id)
         ensure_directory(self._volume, path.parent)
         publish_canonical(self._volume, path, evidence, hidden=False)
 
     def evidence(self, job_id: JobId, attempt_id: AttemptId) -> Evidence | None:
         """Return where an attempt's quotes stand, while that is kept."""
-        path = self._layout.evidence / job_id / f"{attempt_id}.json"
+        path = self._layout.evidence_of(job_id, attempt_id)
         return read_record(path, Evidence, JOURNAL_BYTES_MAX, private=True)
 
     # Retention.
@@ -127,14 +127,19 @@ class DecisionStore:
         }
 
     def jobs(self) -> frozenset[JobId]:
-        """Return the jobs that have a folder of results or of spans, empty or not."""
-        names = (*folders_in(self._layout.results), *folders_in(self._layout.evidence))
-        return frozenset(JobId(name) for name in names if JOB_ID_PATTERN.fullmatch(name))
+        """Return the jobs that have a folder of results, empty or not, or spans."""
+        shards = [self._layout.evidence / name for name in folders_in(self._layout.evidence)]
+        spans = (_job_of(name) for shard in shards for name in names_in(shard))
+        return frozenset(
+            JobId(name) for name in (*folders_in(self._layout.results), *spans) if JOB_ID_PATTERN.fullmatch(name)
+        )
 
-    def newest(self, job_id: JobId) -> int:
-        """Return when a job's newest result or span was written; 0 where none stands."""
-        folders = (self._layout.results / job_id, self._layout.evidence / job_id)
-        return max(newest_in(folder) or 0 for folder in folders)
+    def newest(self, job_ids: Iterable[JobId]) -> Mapping[JobId, int]:
+        """Return when the newest result or span of each job was written; 0 where none stands."""
+        newest = {job_id: newest_in(self._layout.results / job_id) or 0 for job_id in job_ids}
+        for job_id, aged in self._spans_of(newest):
+            newest[job_id] = max(newest[job_id], aged.mtime_ms)
+        return newest
 
     def stands(self, job_id: JobId) -> bool:
         """Tell whether anything of a job stands here, without reading it."""
@@ -142,7 +147,7 @@ class DecisionStore:
         return any(stamp_of(path) is not None for path in (layout.decision(job_id), layout.results / job_id))
 
     def forget(self, job_ids: Iterable[JobId], before_ms: int) -> Mapping[JobId, BusyError]:
-        """Remove what was written of jobs before a moment, and their folders; durable when it returns.
+        """Remove what was written of jobs before a moment, and folders of theirs alone; durable when it returns.
 
         A decision goes before its result, and a result before its spans, each flushed: at no moment does one stand
         without what it is made of. Returns the jobs whose lock somebody holds; they are as good the next time.
@@ -151,12 +156,16 @@ class DecisionStore:
         if not jobs:
             return busy
         ensure_passing_directory(self._volume, layout.decision_locks)
-        steps: tuple[tuple[Path, Callable[[JobId], bool]], ...] = (
-            (layout.decisions, lambda job_id: retire_file(self._volume, layout.decision(job_id), before_ms)),
-            (layout.results, lambda job_id: retire_folder(self._volume, layout.results / job_id, before_ms)),
-            (layout.evidence, lambda job_id: retire_folder(self._volume, layout.evidence / job_id, before_ms)),
+        spans: dict[JobId, list[Path]] = {}
+        for job_id, aged in self._spans_of(jobs):
+            spans.setdefault(job_id, []).append(layout.evidence_shard(job_id) / aged.name)
+        shards = sorted({layout.evidence_shard(job_id) for job_id in jobs})
+        steps: tuple[tuple[Sequence[Path], Callable[[JobId], object]], ...] = (
+            ([layout.decisions], lambda job_id: retire_file(self._volume, layout.decision(job_id), before_ms)),
+            ([layout.results], lambda job_id: retire_folder(self._volume, layout.results / job_id, before_ms)),
+            (shards, lambda job_id: [retire_file(self._volume, path, before_ms) for path in spans.get(job_id, ())]),
         )
-        for folder, retire in steps:
+        for folders, retire in steps:
             for job_id in [each for each in jobs if each not in busy]:
                 try:
                     with protocol_domain("decision", layout.decision_lock(job_id)).hold():
@@ -164,9 +173,19 @@ class DecisionStore:
                 except BusyError as error:
                     busy[job_id] = error
             # Also where a dead writer removed it: until its going is durable, what it is made of must stay.
-            if stamp_of(folder) is not None:
-                self._flush(folder)
+            for folder in folders:
+                if stamp_of(folder) is not None:
+                    self._flush(folder)
         return busy
+
+    def _spans_of(self, job_ids: Iterable[JobId]) -> Iterator[tuple[JobId, Aged]]:
+        """Yield what stands of jobs among the spans, staged leftovers too; each shard is looked through once."""
+        wanted = frozenset(job_ids)
+        for shard in sorted({self._layout.evidence_shard(job_id) for job_id in wanted}):
+            for aged in sorted(ages_in(shard), key=lambda each: each.name):
+                job_id = JobId(_job_of(aged.name))
+                if job_id in wanted:
+                    yield job_id, aged
 
     def _read_result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
         path = self._layout.result(job_id, attempt_id)
@@ -178,3 +197,8 @@ class DecisionStore:
     def _flush(self, folder: Path) -> None:
         """Flush what was just read: its writer may have died between its link and its flush, and more is built on it."""
         self._volume.sync_directory(folder)
+
+
+def _job_of(name: str) -> str:
+    """Return the job that a name among the spans begins with, also that of a staged leftover."""
+    return name.partition(".")[0]

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from curator.model.digest import digest_of_text
+from curator.model.ids import AttemptId, JobId
 from curator.model.limits import CHECKPOINT_BYTES_MAX, IDENTITY_BYTES_MAX, JOURNAL_BYTES_MAX, PUBLISHED_BYTES_MAX
 from curator.verify.finding import Finding, error, pending
 from curator.verify.journal import Journal, latest
@@ -29,8 +30,8 @@ def check_checkpoints(tree: Tree) -> Iterator[Finding]:
             yield from tree.judge(path, RESULT, CHECKPOINT_BYTES_MAX, partial(_result, tree, journal))
     for path in tree.records(layout.decisions):
         yield from tree.judge(path, DECISION, CHECKPOINT_BYTES_MAX, partial(_decision, tree, journal))
-    for job_id in tree.names(layout.evidence):
-        for path in tree.records(layout.evidence / job_id):
+    for shard in tree.names(layout.evidence):
+        for path in tree.records(layout.evidence / shard):
             yield from tree.judge(path, EVIDENCE, JOURNAL_BYTES_MAX, partial(_evidence, tree))
     for job_id in tree.names(layout.bases):
         for path in tree.records(layout.bases / job_id):
@@ -53,7 +54,7 @@ def _result(tree: Tree, journal: Journal, path: Path, result: Fields) -> Iterato
     if decision is not None and fields_of(decision, "job")["digest"] != job["digest"]:
         yield error(path, "is of another job than the decision of its id")
     provenance = fields_of(fields_of(result, "outcome"), "provenance")
-    evidence = tree.layout.evidence / path.parent.name / path.name
+    evidence = tree.layout.evidence_of(JobId(path.parent.name), AttemptId(path.stem))
     # Evidence is ours alone: so the attempt is, and its journal never goes.
     is_ours = bool(provenance) and tree.stands(evidence) and journal.is_whole()
     if is_ours and journal.find(path.stem, text_of(provenance, "startedAt")[:10]) is None:
@@ -88,10 +89,11 @@ def _decision(tree: Tree, journal: Journal, path: Path, decision: Fields) -> Ite
 
 
 def _evidence(tree: Tree, path: Path, evidence: Fields) -> Iterator[Finding]:
-    if (path.parent.name, path.stem) != (evidence["jobId"], evidence["attemptId"]):
+    job_id, attempt_id = text_of(evidence, "jobId"), text_of(evidence, "attemptId")
+    if path != tree.layout.evidence_of(JobId(job_id), AttemptId(attempt_id)):
         yield error(path, "holds another attempt than its name says")
         return
-    result = result_of(tree, path.parent.name, path.stem)
+    result = result_of(tree, job_id, attempt_id)
     if result is None:
         yield pending(path, "has no result beside it: not yet, or no more")
         return

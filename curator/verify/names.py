@@ -98,7 +98,7 @@ _PLACES: Final = (
     _place(r"curator/jobs", rf"{_JOB}\.json", _Care.EXACT),
     _place(r"curator/held", rf"{_JOB}\.json"),
     _place(rf"curator/bases/{_JOB}", r"[0-9a-f]{64}\.json", _Care.EXACT),
-    _place(rf"curator/evidence/{_JOB}", rf"{_ATTEMPT}\.json", _Care.EXACT),
+    _place(r"curator/evidence/[0-9a-f]{2}", rf"{_JOB}\.{_ATTEMPT}\.json", _Care.EXACT),
     _place(r"curator/finished/[0-9a-f]{2}", rf"{_JOB}\.json", _Care.EXACT),
     _place(_KEY, r"\.lock|project\.json|skill-review\.json"),
     _place(rf"{_KEY}/(branches|reviews)", r"[a-z][a-z0-9_-]{0,63}\.json"),

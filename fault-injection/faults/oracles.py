@@ -117,7 +117,9 @@ def a_proposal_has_its_evidence(case: Case) -> Iterator[str]:
     for (job, attempt), result in case.now.results.items():
         is_ours = any(text_of(step, "origin") == "curator" for step in case.now.attempts.get(attempt, {}).values())
         is_proposal = text_of(fields_of(result.get("outcome")), "status") == "completed"
-        if is_ours and is_proposal and f"{HOME}/curator/evidence/{job}/{attempt}.json" not in case.now.files:
+        shard = job.removeprefix("review_")[:2]
+        path = f"{HOME}/curator/evidence/{shard}/{job}.{attempt}.json"
+        if is_ours and is_proposal and path not in case.now.files:
             yield f"{job}: the evidence of {attempt} is gone"
 
 

@@ -238,7 +238,6 @@ WAITING: Final[dict[str, tuple[Harm, str, str]]] = {
     "result torn": (of_job(result), "not JSON", "mend it"),
     "result shown to others": (of_job(result, mode=0o644), "has mode 0644", "chmod 600"),
     "results linked away": (linked_results, "is a symlink", "mend it"),
-    "evidence in the way": (of_job(lambda place, job: place.layout.evidence / job.id), "is not a folder", "mend it"),
     "branch torn": (of_job(branch), "not JSON", "No review has changed it yet"),
     "branch empty": (of_job(branch, b""), "is empty", "put a copy of it back"),
     "branch a list": (of_job(branch, b"[]"), "is not an object", "put a copy of it back"),
@@ -279,7 +278,7 @@ def test_beside_stopped_jobs_the_healthy_one_is_reviewed_and_nothing_is_spent_on
     assert f"{len(WAITING)} jobs left" in work.second.out
 
 
-@pytest.mark.parametrize("name", ["decision torn", "result shown to others", "evidence in the way"])
+@pytest.mark.parametrize("name", ["decision torn", "result shown to others", "results linked away"])
 def test_what_stands_under_one_jobs_name_stops_no_other_of_its_branch(name: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.configure()
@@ -308,6 +307,23 @@ def test_what_was_mended_is_reviewed(tmp_path: Path) -> None:
     assert place.review().status == 0
 
     assert place.texts(key) == [TEXT]
+
+
+def test_what_stands_where_spans_belong_stops_a_job_before_it_is_paid_for(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure()
+    job = place.enqueue(key := place.project())
+    path = of_job(lambda place, job: place.layout.evidence_shard(job.id))(place, job)
+
+    ran = place.review()
+
+    (line,) = [line for line in ran.err.splitlines() if job.id[:15] in line]
+    assert str(path) in line
+    assert "is not a folder" in line
+    assert (ran.status, place.ending(job), place.attempts(), path.read_bytes()) == (0, "queued", [], TORN)
+    path.unlink()
+    place.let_go_on(job)
+    assert (place.review().status, place.texts(key)) == (0, [TEXT])
 
 
 @pytest.mark.parametrize("folder", ["pending", "ready"])

@@ -36,6 +36,7 @@ JOB, ATTEMPT = JobId("review_" + "0" * 40), AttemptId("review_attempt_" + "1" * 
         (LAYOUT.jobs, "curator/jobs"),
         (LAYOUT.held, "curator/held"),
         (LAYOUT.evidence, "curator/evidence"),
+        (LAYOUT.evidence_of(JOB, ATTEMPT), f"curator/evidence/00/{JOB}.{ATTEMPT}.json"),
         (LAYOUT.finished, "curator/finished"),
         (LAYOUT.curator_toml, "curator/curator.toml"),
         (LAYOUT.shadow_project(ProjectKey("826cdcf0ee7b9e3ad811eb46")).root, "curator/shadow/826cdcf0ee7b9e3ad811eb46"),

@@ -187,6 +187,23 @@ def test_evidence_is_kept_beside_a_result(store: DecisionStore) -> None:
     assert store.evidence(job().id, attempt_of(job(), 2)) is None
 
 
+def test_evidence_costs_two_flushes_once_its_shard_has_something_in_it(layout: Layout) -> None:
+    volume = Recorded()
+    store = DecisionStore(volume, layout)
+    first, second = (
+        Evidence(job_id=job().id, job_digest=job().digest, attempt_id=attempt_of(job(), claim), spans=())
+        for claim in (1, 2)
+    )
+    shard, path = layout.evidence_shard(job().id).name, layout.evidence_of(job().id, second.attempt_id)
+    store.record_evidence(first)
+    made = len(volume.asked)
+
+    store.record_evidence(second)
+
+    assert volume.asked[made:] == [f"stage {path.name}", f"link {path.name}", "unlink staged", f"flush {shard}"]
+    assert f"flush {layout.evidence.name}" in volume.asked[:made]
+
+
 @pytest.mark.parametrize("scenario", ["e", "f", "h", "k"])
 def test_the_protocols_own_decisions_are_found(tmp_path: Path, scenario: str) -> None:
     layout = Layout(golden(scenario, tmp_path))

@@ -1,7 +1,10 @@
 """What each store asks of the disk when it lets go: in which order, under which lock, with how many flushes."""
 
+import contextlib
 import os
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +44,28 @@ def decided(layout: Layout) -> JobId:
     return of.id
 
 
+_LOOKED: Final[list[list[Path]]] = []
+"""Who wants to know which folders are listed."""
+
+
+def _hear(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "os.scandir" and _LOOKED:
+        _LOOKED[-1].append(Path(str(arguments[0])))
+
+
+sys.addaudithook(_hear)
+
+
+@contextlib.contextmanager
+def looking(looked: list[Path]) -> Iterator[None]:
+    """Write down which folders the interpreter lists."""
+    _LOOKED.append(looked)
+    try:
+        yield
+    finally:
+        _LOOKED.pop()
+
+
 def age(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_file():
@@ -50,7 +75,7 @@ def age(folder: Path) -> None:
 def standing(layout: Layout, job_id: JobId) -> tuple[bool, bool, bool]:
     """Whether a decision, its result and its spans stand."""
     of = attempt_of(job())
-    places = (layout.decision(job_id), layout.result(job_id, of), layout.evidence / job_id / f"{of}.json")
+    places = (layout.decision(job_id), layout.result(job_id, of), layout.evidence_of(job_id, of))
     return tuple(path.exists() for path in places)  # type: ignore[return-value]  # three of them
 
 
@@ -69,9 +94,8 @@ def test_a_decision_goes_before_its_result_and_a_result_before_its_spans_each_fl
         f"unlink {of}.json",
         f"remove {job_id}",
         "flush provider-results",
-        f"unlink {of}.json",
-        f"remove {job_id}",
-        "flush evidence",
+        f"unlink {job_id}.{of}.json",
+        f"flush {layout.evidence_shard(job_id).name}",
     ]
 
 
@@ -110,6 +134,63 @@ def test_what_was_written_since_stays(layout: Layout) -> None:
 
     assert young.exists()
     assert not layout.result(job_id, attempt_of(job())).exists()
+
+
+def spans_of(layout: Layout, job_id: JobId, at: tuple[int, int] = OLD) -> Path:
+    """Put spans under a name of the job; nobody reads them."""
+    path = layout.evidence_of(job_id, attempt_of(job()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}", "utf-8")
+    os.utime(path, at)
+    return path
+
+
+def test_spans_of_another_job_in_the_shard_stay_and_so_do_young_ones_and_the_shard(layout: Layout) -> None:
+    job_id = decided(layout)
+    other = spans_of(layout, JobId(job_id[:-2] + ("00" if job_id[-2:] != "00" else "11")))
+    young = layout.evidence_of(job_id, attempt_of(job(), 2))
+    young.write_text("{}", "utf-8")
+    leftover = other.with_name(f"{job_id}.{attempt_of(job())}.json.1.{'0' * 8}.tmp")
+    leftover.write_text("{}", "utf-8")
+    os.utime(leftover, OLD)
+
+    DecisionStore(Volume(), layout).forget([job_id], NOW)
+
+    assert other.parent == young.parent == leftover.parent
+    assert sorted(young.parent.iterdir()) == sorted([other, young])
+    young.unlink()
+    other.unlink()
+    DecisionStore(Volume(), layout).forget([job_id], NOW)
+    assert young.parent.is_dir()
+
+
+def test_a_removal_of_spans_that_a_dead_process_did_not_flush_is_flushed_by_the_next(layout: Layout) -> None:
+    job_id = decided(layout)
+    layout.evidence_of(job_id, attempt_of(job())).unlink()
+    volume = Recorded()
+
+    DecisionStore(volume, layout).forget([job_id], NOW)
+
+    assert volume.asked[-1] == f"flush {layout.evidence_shard(job_id).name}"
+
+
+def test_many_jobs_cost_one_flush_and_one_look_a_shard(layout: Layout) -> None:
+    jobs = [JobId(f"review_{shard:02x}{number:038x}") for shard in (3, 7) for number in range(20)]
+    paths = [spans_of(layout, each, (2, 2)) for each in jobs]
+    volume = Recorded()
+    store = DecisionStore(volume, layout)
+    looked: list[Path] = []
+
+    with looking(looked):
+        known = store.jobs()
+        newest = store.newest(jobs)
+        store.forget(jobs, NOW)
+
+    assert known == set(jobs)
+    assert newest == dict.fromkeys(jobs, 2_000)
+    assert not any(path.exists() for path in paths)
+    assert [volume.asked.count(f"flush {shard}") for shard in ("03", "07")] == [1, 1]
+    assert [looked.count(layout.evidence / shard) for shard in ("03", "07")] == [3, 3]
 
 
 def test_a_job_whose_lock_somebody_holds_is_named_and_keeps_everything(layout: Layout) -> None:

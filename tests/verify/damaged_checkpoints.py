@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curator.model.digest import digest_of
+from curator.model.ids import AttemptId
 from tests.verify.damage import ZERO, Damage, decision, drop, rename
 from tests.verify.scene import Scene, change, put, read, seal, write
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _evidence(scene: Scene) -> Path:
-    return scene.layout.evidence / scene.jobs["applied"] / f"{scene.attempts['applied'].name}.json"
+    return scene.layout.evidence_of(scene.jobs["applied"], AttemptId(scene.attempts["applied"].name))
 
 
 def _other_decision(scene: Scene) -> None:
@@ -73,6 +74,11 @@ CHECKPOINTS: Final = (
         lambda s: put(_evidence(s), "spans", 0, "operation", value=3),
     ),
     Damage("evidence of another job", "of another job than its result", lambda s: change(_evidence(s), jobDigest=ZERO)),
+    Damage(
+        "evidence under another job",
+        "holds another attempt than its name says",
+        lambda s: rename(_evidence(s), _evidence(s).name.replace(s.jobs["applied"], f"review_{'0' * 40}")),
+    ),
     Damage(
         "a base renamed",
         "holds another base",

@@ -69,8 +69,15 @@ class Life:
         self.app = self.world.open(self.reviewer, volume=self.volume)
 
     def evidence_of(self, job: Job) -> list[str]:
-        places = (self.layout.results / job.id, self.layout.evidence / job.id, self.layout.bases / job.id)
-        return [path.parent.name for path in (self.layout.decision(job.id), *places) if path.exists()]
+        layout = self.layout
+        spans = list(layout.evidence_shard(job.id).glob(f"{job.id}.*"))
+        found = {
+            layout.decisions: layout.decision(job.id).exists(),
+            layout.results: (layout.results / job.id).exists(),
+            layout.evidence: bool(spans),
+            layout.bases: (layout.bases / job.id).exists(),
+        }
+        return [folder.name for folder, stands in found.items() if stands]
 
     def has(self, job: Job) -> dict[str, bool]:
         return {

@@ -79,7 +79,8 @@ def _aged_evidence(shop: Shop, cutoff: int) -> list[JobId]:
     decided = decisions.ages()
     known = {*decided, *decisions.jobs(), *bases.jobs()}
     maybe = sorted(job_id for job_id in known if decided.get(job_id, 0) < cutoff)
-    return [job_id for job_id in maybe if max(decisions.newest(job_id), bases.newest(job_id)) < cutoff]
+    newest = decisions.newest(maybe)
+    return [job_id for job_id in maybe if max(newest[job_id], bases.newest(job_id)) < cutoff]
 
 
 def _evidence_may_go(job_id: JobId, shop: Shop, ties: Ties) -> bool:

@@ -95,8 +95,9 @@ def test_bases_go_with_the_rest(tmp_path: Path) -> None:
     life.pass_by(25 * HOUR)
 
     assert life.evidence_of(second) == []
-    for folder in (life.layout.results, life.layout.evidence, life.layout.bases):
+    for folder in (life.layout.results, life.layout.bases):
         assert list(folder.iterdir()) == []
+    assert [path for path in life.layout.evidence.rglob("*") if path.is_file()] == []
 
 
 def test_empty_folders_and_leftovers_of_a_job_go_too(life: Life) -> None:
