@@ -62,6 +62,9 @@ _KEY_BEGIN: Final = re.compile(_folded("-----BEGIN ") + _FOLDED_KEY)
 _KEY_END: Final = re.compile(_folded("-----END ") + _FOLDED_KEY)
 _KEY_LINE: Final = re.compile(f"-----BEGIN (?:{'|'.join(_KEY_TYPES)})?PRIVATE KEY-----")
 _TOKEN: Final = re.compile(f"{_edge(_WORD)}(?:sk|ghp|github_pat|xox[baprs])-[-A-Za-z0-9_]{{12,}}{_edge(_WORD)}")
+_TOKEN_WORDS: Final = ("sk-", "ghp-", "github_pat-", "xox")
+_ASSIGNMENT_WORDS: Final = ("api", "acce", "sword", "\u017fword", "ecret")
+"""One of them, in lower case, stands in each text in which the pattern finds something: the long s stays itself."""
 _ASSIGNMENT: Final = re.compile(
     f"{_edge(_FOLDED_WORD)}((?:{_folded('api')}[_ -]?{_folded('key')}|{_folded('access')}[_ -]?{_folded('token')}"
     f"|{_folded('password')}|{_folded('secret')})[{_SPACE}]*[:=][{_SPACE}]*)[^{_SPACE}]{{8,}}"
@@ -74,7 +77,7 @@ _INVISIBLE_CODES: Final = (
     0xFEFF,
 )
 _INVISIBLE: Final = re.compile(f"[{''.join(map(chr, _INVISIBLE_CODES))}]")
-_CONTROL: Final = dict.fromkeys((*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F, *_INVISIBLE_CODES), "\ufffd")
+_CONTROL: Final = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f{''.join(map(chr, _INVISIBLE_CODES))}]")
 _FENCE: Final = re.compile(f"</?{_folded('project-memory')}{_edge(_FOLDED_WORD)}")
 _OVERRIDE: Final = re.compile(
     f"{_any_of('ignore', 'disregard', 'forget')}[{_SPACE}]+"
@@ -101,9 +104,15 @@ def sanitize(text: str) -> str:
     curator itself produces.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = unicodedata.normalize("NFC", lines.translate(_CONTROL))
-    text = _TOKEN.sub("[REDACTED TOKEN]", _without_private_keys(text))
-    return _ASSIGNMENT.sub(lambda match: f"{match.group(1)}[REDACTED]", text)
+    text = unicodedata.normalize("NFC", _CONTROL.sub("\ufffd", lines))
+    text = _without_private_keys(text)
+    # A pattern that begins anywhere is slow; most texts lack a word that it needs.
+    if any(word in text for word in _TOKEN_WORDS):
+        text = _TOKEN.sub("[REDACTED TOKEN]", text)
+    lowered = text.lower()
+    if any(word in lowered for word in _ASSIGNMENT_WORDS):
+        text = _ASSIGNMENT.sub(lambda match: f"{match.group(1)}[REDACTED]", text)
+    return text
 
 
 def is_sanitized(text: str) -> bool:

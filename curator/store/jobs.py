@@ -5,6 +5,7 @@ INVARIANT  Published once, before the first claim; a later change of mode does n
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from curator.durable.ages import ages_in
@@ -14,7 +15,7 @@ from curator.durable.retire import retire_file
 from curator.errors import ConflictError, InvalidRecordError
 from curator.model.ids import JOB_ID_PATTERN, JobId
 from curator.model.job import Acceptance
-from curator.model.limits import IDENTITY_BYTES_MAX
+from curator.model.limits import CONCURRENCY_MAX, IDENTITY_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,9 +32,15 @@ class JobStore:
         """Open the store; nothing is read yet."""
         self._volume = volume
         self._folder = layout.jobs
+        self._accepted: OrderedDict[JobId, Acceptance] = OrderedDict()
+        """The latest that were accepted here: what never changes need not be read again while its job is under way."""
 
     def find(self, job_id: JobId) -> Acceptance | None:
         """Return a job's acceptance, if it was ever claimed."""
+        known = self._accepted.get(job_id)
+        return self._read(job_id) if known is None else known
+
+    def _read(self, job_id: JobId) -> Acceptance | None:
         path = self._path(job_id)
         acceptance = read_record(path, Acceptance, IDENTITY_BYTES_MAX, private=True)
         if acceptance is not None and acceptance.job_id != job_id:
@@ -44,9 +51,12 @@ class JobStore:
         """Publish an acceptance, or return the one that stands. Raises `ConflictError` for another job of that id."""
         ensure_directory(self._volume, self._folder)
         path = self._path(acceptance.job_id)
-        standing = publish_first(self._volume, path, acceptance, lambda: self.find(acceptance.job_id))
+        standing = publish_first(self._volume, path, acceptance, lambda: self._read(acceptance.job_id))
         if standing.job_digest != acceptance.job_digest:
             raise ConflictError(path, "is the acceptance of another job")
+        self._accepted[standing.job_id] = standing
+        if len(self._accepted) > CONCURRENCY_MAX:
+            self._accepted.popitem(last=False)
         return standing
 
     def aged(self, before_ms: int) -> tuple[JobId, ...]:

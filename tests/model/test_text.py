@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,10 @@ from hypothesis import strategies as st
 
 from curator.model.record import u16_len
 from curator.model.text import (
+    _ASSIGNMENT,
+    _ASSIGNMENT_WORDS,
+    _TOKEN,
+    _TOKEN_WORDS,
     BLOCKED_NOTICE,
     TextFault,
     context_filter,
@@ -198,6 +203,21 @@ def test_the_notice_for_a_withheld_entry_breaks_no_rule_itself() -> None:
 BITS = ("password", "secret: ", "api key=", SK, "xoxb-", "-----BEGIN ", "-----END ", f"{KEY}-----", "RSA ", " ")
 CHARACTERS = ("\u0301", "\u200b", "\r", "\n", "\u017f", "=", ":", "e", "-", "\ud800", "\U0001f600")
 PIECES = st.sampled_from((*BITS, *CHARACTERS, "abcdefgh", "[REDACTED]", " TOKEN]"))
+
+
+FOLDS: Final = {"s": "sS\u017f", "k": "kK\u212a"}
+FOLDED: Final = st.sampled_from(["api", "key", "access", "token", "password", "secret"]).flatmap(
+    lambda word: st.tuples(*(st.sampled_from(FOLDS.get(char, char + char.upper())) for char in word)).map("".join)
+)
+
+
+@given(st.lists(st.one_of(FOLDED, PIECES, st.sampled_from([":", "=", "_", "12345678"])), max_size=9).map("".join))
+def test_a_text_without_a_word_that_a_pattern_needs_is_one_in_which_it_finds_nothing(text: str) -> None:
+    is_spared_tokens = not any(word in text for word in _TOKEN_WORDS)
+    is_spared_assignments = not any(word in text.lower() for word in _ASSIGNMENT_WORDS)
+
+    assert not (is_spared_tokens and _TOKEN.search(text))
+    assert not (is_spared_assignments and _ASSIGNMENT.search(text))
 
 
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join)))
