@@ -2,7 +2,8 @@
 
 The admission table says what comes next, whoever did what came before: this process, another worker, or Pi.
 
-INVARIANT  Status is decided once, under the project's lock, against the branch as it is, and frozen into the intent.
+INVARIANT  Status is decided once, under the project's lock, against the branch as it is, and frozen into the intent; in
+           the same hold of the lock the claim is proved, so that whoever slept beyond its lease begins nothing.
 """
 
 from __future__ import annotations
@@ -28,21 +29,32 @@ if TYPE_CHECKING:
     from curator.model.decision import Decision
     from curator.model.digest import Digest
     from curator.store.memory import ProjectStore
+    from curator.store.spool import Claim
     from curator.workflow.shop import Shop
 
 
 def roll_forward(
-    decision: Decision, memory: ProjectStore, authority: Literal["shadow", "external"], shop: Shop
+    decision: Decision,
+    memory: ProjectStore,
+    authority: Literal["shadow", "external"],
+    shop: Shop,
+    claim: Claim | None,
 ) -> Receipt:
     """Finish the admission of a decision, from wherever it stands, and return its receipt.
 
-    Raises `UnmatchedStateError` where the table fails closed, `ConflictError` where another admission has the job's id.
+    What has begun goes on whoever comes; to begin it needs a claim that stands. None: recovery, which finds it begun.
+    Raises `LeaseLostError` where a change may not be begun under this claim any more, `UnmatchedStateError` where the table fails closed, `ConflictError` where another admission has the job's id.
     """
     job, outcome = decision.job, decision.outcome
     base = judged_by(decision, shop)
-    step = memory.admit(
-        job.id, job.branch.name, lambda branch, sequence: _freeze(decision, base, branch, sequence, shop)
-    )
+
+    def freeze(branch: Branch, sequence: int) -> Intent:
+        if claim is not None:
+            # Read, not locked: who cancels claims the job first and then waits for the lock that is held here.
+            shop.stores.spool.check_lease(claim)
+        return _freeze(decision, base, branch, sequence, shop)
+
+    step = memory.admit(job.id, job.branch.name, freeze)
     while step is not Step.DONE:
         done: Intent | Tombstone | None
         done = memory.intent(job.id) if step is Step.RECEIPT else memory.tombstone(job.id)

@@ -5,9 +5,10 @@ CRASH  Each step finds the one before it durable and is repeated without harm: t
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, assert_never
 
-from curator.errors import ConflictError, InvalidRecordError, NotFoundError, RefusedError, StorageError
+from curator.errors import ConflictError, CuratorError, InvalidRecordError, NotFoundError, RefusedError, StorageError
 from curator.model.closing import ClosedAttempt, Closing
 from curator.model.decision import ProviderResult
 from curator.model.event import Stopped
@@ -20,6 +21,7 @@ from curator.workflow.base import accept, authority_of
 from curator.workflow.history import attempts_of
 
 if TYPE_CHECKING:
+    from curator.machine.admission import Seen as Standing
     from curator.model.admission import Receipt
     from curator.model.decision import Decision
     from curator.model.feedback import FeedbackStatus
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from curator.model.outcome import Outcome
     from curator.store.attempts import Seen
     from curator.store.memory import ProjectStore
-    from curator.store.spool import Claim
+    from curator.store.spool import Claim, Waiting
     from curator.workflow.shop import Shop
 
 
@@ -111,13 +113,15 @@ def answer(job: Job, status: FeedbackStatus, messages: tuple[str, ...], shop: Sh
 def cancel_job(shop: Shop, job_id: JobId) -> None:
     """End a waiting or held job, on a person's word: closed as failed, kept for a retry.
 
-    Raises `RefusedError` where its change of memory has begun: that rolls forward whatever becomes of the job.
+    Raises `RefusedError` where its change of memory has begun: that rolls forward whatever becomes of the job. A worker
+    that slept beyond its lease may be about to begin it. So the job is claimed first, which fences that worker, and then
+    looked at under the lock in which the worker would have to prove its claim.
     """
     spool = shop.stores.spool
     held, queued = spool.held_one(job_id), spool.queued_one(job_id)
     standing = held or queued
     if standing is not None:
-        _refuse_begun(standing.job, shop)
+        _refuse_begun(standing.job, _memory_of(standing.job, shop).sight(job_id))
     if held is not None:
         spool.release(job_id)
     waiting = next((each for each in spool.waiting() if each.job_id == job_id), None)
@@ -125,14 +129,32 @@ def cancel_job(shop: Shop, job_id: JobId) -> None:
     claim = None
     if waiting is not None and record is not None and accept(record.job, waiting.queued_ms, shop):
         claim = spool.claim(waiting, shop.worker_id)
-    if claim is None:
+    if waiting is None or claim is None:
         fact = f"{job_id} does not wait in the queue"
         raise NotFoundError(fact)
+    try:
+        _refuse_begun(claim.job, _memory_of(claim.job, shop).sight_at_rest(job_id))
+    except CuratorError:
+        _give_back(claim, waiting, shop, was_held=held is not None)
+        raise
     close_failed(claim, "cancelled", shop)
 
 
-def _refuse_begun(job: Job, shop: Shop) -> None:
-    seen = shop.memory(job.project_key, authority_of(job, shop)).sight(job.id)
+def _give_back(claim: Claim, waiting: Waiting, shop: Shop, *, was_held: bool) -> None:
+    """Let a job that was not cancelled wait as it did before."""
+    spool, job_id = shop.stores.spool, claim.job.id
+    spool.put_back(job_id, shop.worker_id, waiting.glimpse.due_ms or shop.clock.now())
+    if was_held:
+        # Another claim may be quicker: then the job goes on, as it does when its change has begun.
+        with contextlib.suppress(NotFoundError):
+            spool.hold(job_id)
+
+
+def _memory_of(job: Job, shop: Shop) -> ProjectStore:
+    return shop.memory(job.project_key, authority_of(job, shop))
+
+
+def _refuse_begun(job: Job, seen: Standing) -> None:
     if seen.intent or seen.completion or seen.receipt or seen.tombstone:
         fact = f"{job.id}: its change of memory has begun"
         raise RefusedError(fact, remedy="Run `curator review --once` to finish it; `curator memory undo` takes it back")

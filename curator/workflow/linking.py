@@ -227,7 +227,7 @@ def _close_decided(shop: Shop, key: ProjectKey) -> None:
         acceptance = shop.stores.jobs.find(claim.job.id)
         authority = "external" if acceptance is None else acceptance.authority
         memory = shop.memory(key, authority)
-        close_decided(claim, decision, roll_forward(decision, memory, authority, shop), memory, shop)
+        close_decided(claim, decision, roll_forward(decision, memory, authority, shop, claim), memory, shop)
 
 
 def _move_jobs(shop: Shop, key: ProjectKey, new: ProjectKey, heir: ProjectStore) -> Iterator[JobId]:

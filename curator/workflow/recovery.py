@@ -107,7 +107,7 @@ def _finish_admission(
         fact = f"{memory.layout.intent(job_id)}: its decision is gone"
         shop.listener.tell(Stopped(f"job {job_id}", "no_decision", fact, "See `curator jobs show`"))
         return
-    roll_forward(decision, memory, authority, shop)
+    roll_forward(decision, memory, authority, shop, claim=None)
     shop.listener.tell(Recovered("admissions", 1))
 
 

@@ -38,7 +38,7 @@ def _review(claim: Claim, shop: Shop) -> Ending:
     memory = open_memory(claim.job, shop)
     decided, claim = decide(claim, memory, shop)
     if isinstance(decided, Decision):
-        receipt = roll_forward(decided, memory, authority_of(claim.job, shop), shop)
+        receipt = roll_forward(decided, memory, authority_of(claim.job, shop), shop, claim)
         close_decided(claim, decided, receipt, memory, shop)
         return Applied(decided, receipt)
     match decided:

@@ -88,6 +88,7 @@ class SleepyVolume(TimedVolume):
 
 
 SLEEPS = {
+    "before the decision": "/proposal-decisions/",
     "before the settlement": ".2.json",
     "before the intent": ".intent.json",
     "before the branch": "/branches/main.json",
@@ -97,14 +98,7 @@ SLEEPS = {
 """Where the worker falls asleep."""
 
 
-LATE = pytest.mark.xfail(
-    strict=True, reason="the lease is proved before the election, not under the project's lock before the intent"
-)
-
-
-@pytest.mark.parametrize(
-    "step", [pytest.param(step, marks=LATE) if step == "before the intent" else step for step in SLEEPS]
-)
+@pytest.mark.parametrize("step", SLEEPS)
 def test_a_worker_that_slept_while_its_job_was_cancelled_changes_no_memory(stage_folder: Path, step: str) -> None:
     stage = Stage(SCENARIOS["noop"], stage_folder)
     lay_out(stage.recording.start, stage.agent)

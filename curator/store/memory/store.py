@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory, publish, remove, replace
+from curator.durable.publish import ensure_directory, publish, replace
 from curator.durable.read import read_bounded
 from curator.durable.records import publish_canonical
 from curator.errors import ConflictError, InvalidRecordError, RefusedError, UnmatchedStateError
@@ -137,6 +137,14 @@ class ProjectStore(Archive):
             for job_id in self.strays():
                 self._roll(job_id)
         return self.pending()
+
+    def sight_at_rest(self, job_id: JobId) -> Seen:
+        """Return how a job's admission stands when nobody is about to take a step of it."""
+        if not self.layout.lock.parent.is_dir():
+            # Nobody holds a lock in a folder that is not there.
+            return self.sight(job_id)
+        with self._domain.hold():
+            return self.sight(job_id)
 
     def give_up(self, job_id: JobId, move: Callable[[Path], None], *, is_undecided: bool = False) -> None:
         """Have a begun change that nothing can finish moved away: the intent first, as at its retirement.

@@ -236,7 +236,10 @@ class Spool(Shelf):
             self.check_lease(claim)
 
     def check_lease(self, claim: Claim) -> None:
-        """Raise `LeaseLostError` unless the claim still stands, unexpired. Call it under the lock."""
+        """Raise `LeaseLostError` unless the claim still stands, unexpired.
+
+        Under the lock that holds until the lock is let go. Without it a lost claim is told as well, for it never comes back.
+        """
         standing = self.running_one(claim.job.id)
         ours = claim.running
         key = (ours.job.digest, ours.attempt, ours.worker_id, ours.lease_token)
