@@ -5,7 +5,8 @@ there or here and has no living owner is closed by the table: a foreign one in i
 lock, then in the journal, and whichever state stands in the day file wins; for a worker that slept may have moved on.
 
 INVARIANT  The moment of the look is taken before the living tokens are read: an attempt of a claim made meanwhile is
-           younger, and is left alone (W9).
+           younger, and is left alone (W9). One dated far beyond now, by a clock that was set back since, has no age:
+           a look at the living after it was read tells whether it has an owner, for a claim is there before its attempt.
 CRASH      Between day file and journal: the next look finds the day file ahead, and follows it.
 """
 
@@ -37,6 +38,7 @@ from curator.model.attempt import (
 from curator.model.digest import digest_of
 from curator.model.event import Stopped
 from curator.model.ids import Day
+from curator.model.limits import LEASE_MS
 from curator.model.outcome import nanousd
 from curator.model.record import Violation
 from curator.model.times import day_of, iso
@@ -167,9 +169,7 @@ class _Round:
         # In this order: see the invariant.
         now = shop.clock.now()
         self._cutoff = iso(now)
-        self._living: frozenset[LeaseToken | None] = frozenset(
-            each.glimpse.lease_token for each in shop.stores.spool.claimed() if each.glimpse.due_ms > now
-        )
+        self._living = self._alive_at(now)
         self._counts: Counter[str] = Counter()
         self._days: set[Day] = set()
 
@@ -318,7 +318,22 @@ class _Round:
         self._days.add(last.day)
 
     def _is_orphan(self, latest: Attempt) -> bool:
-        return latest.lease_token not in self._living and latest.reserved_at < self._cutoff
+        """Tell whether an attempt that was read has no living owner; one of a claim since the look is left for the next.
+
+        By its date it is younger than the look, or of a clock that was ahead and tells no age. Beyond now by a lease
+        it is the latter, and the look is repeated: its claim was made before it, so it is seen now, or is over. Whatever
+        is less far ahead comes of age by itself.
+        """
+        if latest.lease_token in self._living:
+            return False
+        if latest.reserved_at < self._cutoff:
+            return True
+        now = self._shop.clock.now()
+        return latest.reserved_at > iso(now + LEASE_MS) and latest.lease_token not in self._alive_at(now)
+
+    def _alive_at(self, now: int) -> frozenset[LeaseToken | None]:
+        claimed = self._stores.spool.claimed()
+        return frozenset(each.glimpse.lease_token for each in claimed if each.glimpse.due_ms > now)
 
     def _provenance_of(self, attempt: Attempt) -> Provenance | None:
         if attempt.job_id is None:

@@ -76,6 +76,50 @@ def test_a_claim_made_while_the_living_are_counted_keeps_its_attempt(tmp_path: P
     assert in_journal(scene) == ["reserved"]
 
 
+@pytest.mark.parametrize(("name", "state"), [("b", "cancelled"), ("c", "unknown")])
+def test_an_orphan_of_a_clock_that_was_ahead_is_closed_before_its_date_comes(
+    tmp_path: Path, name: str, state: str
+) -> None:
+    scene = take_without_owner(name, tmp_path, "2025-01-03T00:00:00.000Z")
+
+    adopt_all(scene.shop)
+    close_orphans(scene.shop)
+
+    assert in_journal(scene) == [state]
+    assert on_disk(scene) == [state.replace("ll", "l")]
+
+
+def test_an_attempt_dated_ahead_whose_claim_lives_is_left_alone(tmp_path: Path) -> None:
+    scene = take("c", tmp_path, "2025-01-03T00:00:00.000Z")
+
+    adopt_all(scene.shop)
+    close_orphans(scene.shop)
+
+    assert in_journal(scene) == on_disk(scene) == ["dispatched"]
+
+
+def test_a_claim_made_since_the_look_by_a_clock_that_is_set_back_then_keeps_its_attempt(tmp_path: Path) -> None:
+    scene = take("b", tmp_path, "2025-01-03T00:00:00.000Z")
+    volume, layout, clock, chance = Volume(), scene.shop.layout, scene.clock, scene.shop.chance
+
+    class LateSpool(Spool):
+        """The claim is not there at the first look."""
+
+        looks = 0
+
+        def claimed(self) -> tuple[Waiting, ...]:
+            self.looks += 1
+            return super().claimed() if self.looks > 1 else ()
+
+    spool = LateSpool(volume, layout, clock, chance)
+    stores = dataclasses.replace(scene.shop.stores, spool=spool)
+
+    adopt_all(dataclasses.replace(scene.shop, stores=stores))
+
+    assert in_journal(scene) == on_disk(scene) == ["reserved"]
+    assert spool.looks > 1
+
+
 def test_an_attempt_of_an_older_day_is_closed_there(tmp_path: Path) -> None:
     scene = take_without_owner("c", tmp_path, "2026-03-01T00:00:00.000Z")
 
