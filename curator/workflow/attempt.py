@@ -12,7 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
 from curator.admission.gates import Refusal, screen
-from curator.errors import BusyError, ConfigError, LeaseLostError
+from curator.errors import ConfigError, LeaseLostError
 from curator.model.attempt import (
     Cancelled,
     Dispatched,
@@ -112,8 +112,8 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
         return Missed(ready.code, Class.CONFIGURATION)
     try:
         # Whoever slept since its claim may find the job done by another worker: nothing is paid for a second time.
-        shop.stores.spool.prove_lease(claim)
-    except (BusyError, LeaseLostError):
+        shop.stores.spool.check_lease(claim)
+    except LeaseLostError:
         shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
         raise
     sent = shop.stores.attempts.advance(_dispatch_of(reserved, ready, shop))

@@ -46,7 +46,7 @@ def decide(claim: Claim, memory: ProjectStore, shop: Shop) -> tuple[Decision, Cl
         count = tally(attempts, shop.stores.decisions.results(claim.job.id))
         chosen = _electable(claim.job, base, attempts, count, shop)
         if chosen is not None:
-            shop.stores.spool.prove_lease(claim)
+            shop.stores.spool.check_lease(claim)
             return shop.stores.decisions.elect(chosen), claim
         if count.is_spent:
             return Ended(count.last_failure_code or "review_error"), claim

@@ -230,11 +230,6 @@ class Spool(Shelf):
             self.volume.unlink(staged)
         self.volume.sync_directory(self.layout.queued)
 
-    def prove_lease(self, claim: Claim) -> None:
-        """Raise `LeaseLostError` unless the claim still stands, unexpired."""
-        with self.domain.hold():
-            self.check_lease(claim)
-
     def check_lease(self, claim: Claim) -> None:
         """Raise `LeaseLostError` unless the claim still stands, unexpired.
 

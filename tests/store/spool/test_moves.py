@@ -230,7 +230,7 @@ def test_a_reclaim_is_the_next_attempt_in_place_under_a_fresh_token(queue: Queue
     assert (again.attempt, again.running.lease_token) == (2, f"{2:032x}")
     assert queue.stands() == ["running"]
     with pytest.raises(LeaseLostError, match="belongs to somebody else"):
-        queue.spool.prove_lease(claim)
+        queue.spool.check_lease(claim)
 
 
 def _ask(queue: Queue, verb: str, claim: Claim) -> None:
@@ -244,7 +244,7 @@ def _ask(queue: Queue, verb: str, claim: Claim) -> None:
         case "finish":
             queue.spool.publish_outcome(claim, completed(job()))
         case _:
-            queue.spool.prove_lease(claim)
+            queue.spool.check_lease(claim)
 
 
 @pytest.mark.parametrize(
@@ -287,10 +287,10 @@ def test_a_lease_has_run_out_at_the_moment_it_names(queue: Queue, late_ms: int, 
     queue.clock.ms += late_ms
 
     if is_ours:
-        queue.spool.prove_lease(claim)
+        queue.spool.check_lease(claim)
     else:
         with pytest.raises(LeaseLostError, match="the lease ran out"):
-            queue.spool.prove_lease(claim)
+            queue.spool.check_lease(claim)
     assert queue.stands() == ["running"]
 
 
