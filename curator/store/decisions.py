@@ -31,13 +31,47 @@ _DECISION: Final = re.compile(r"review_[0-9a-f]{40}\.json")
 _RESULT: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.json")
 
 
-class DecisionStore:
+class DecisionShelf:
+    """Results and decisions to be looked at: nothing is flushed for a look, so nothing may be built on what it shows."""
+
+    def __init__(self, layout: Layout) -> None:
+        """Open the shelf; nothing is read yet."""
+        self._layout = layout
+
+    def read(self, job_id: JobId) -> Decision | None:
+        """Return the job's decision, if one was elected."""
+        path = self._layout.decision(job_id)
+        decision = read_record(path, Decision, CHECKPOINT_BYTES_MAX, private=True)
+        if decision is not None and decision.job.id != job_id:
+            raise InvalidRecordError(path, "holds another job than its name says")
+        return decision
+
+    def is_elected(self, job_id: JobId) -> bool:
+        """Tell whether a decision stands, without reading it."""
+        return stamp_of(self._layout.decision(job_id)) is not None
+
+    def read_result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
+        """Return one attempt's checkpoint."""
+        path = self._layout.result(job_id, attempt_id)
+        result = read_record(path, ProviderResult, CHECKPOINT_BYTES_MAX, private=True)
+        if result is not None and (result.job.id, result.attempt_id) != (job_id, attempt_id):
+            raise InvalidRecordError(path, "holds another attempt than its name says")
+        return result
+
+    def read_results(self, job_id: JobId) -> tuple[ProviderResult, ...]:
+        """Return every checkpoint of a job, by attempt id. A name that is not a result's is passed over."""
+        names = list_names(self._layout.results / job_id, DIRECTORY_NAMES_MAX)
+        ids = [AttemptId(match.group(1)) for name in names if (match := _RESULT.fullmatch(name))]
+        return tuple(each for each in (self.read_result(job_id, each) for each in ids) if each is not None)
+
+
+class DecisionStore(DecisionShelf):
     """Results, decisions and evidence spans of one agent folder."""
 
     def __init__(self, volume: Volume, layout: Layout) -> None:
         """Open the store; nothing is read yet."""
+        super().__init__(layout)
         self._volume = volume
-        self._layout = layout
         self._durable: dict[JobId, set[AttemptId]] = {}
         """Results that were published here: nobody need flush them again. Until the job's decision."""
 
@@ -76,35 +110,24 @@ class DecisionStore:
 
     def find(self, job_id: JobId) -> Decision | None:
         """Return the job's decision, if one was elected; it is durable, and may be acted upon."""
-        path = self._layout.decision(job_id)
-        decision = read_record(path, Decision, CHECKPOINT_BYTES_MAX, private=True)
-        if decision is None:
-            return None
-        if decision.job.id != job_id:
-            raise InvalidRecordError(path, "holds another job than its name says")
-        self._flush(path.parent)
+        decision = self.read(job_id)
+        if decision is not None:
+            self._flush(self._layout.decisions)
         return decision
-
-    def is_elected(self, job_id: JobId) -> bool:
-        """Tell whether a decision stands, without reading it."""
-        return stamp_of(self._layout.decision(job_id)) is not None
 
     def result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
         """Return one attempt's checkpoint; it is durable, and may be acted upon."""
-        result = self._read_result(job_id, attempt_id)
+        result = self.read_result(job_id, attempt_id)
         if result is not None:
             self._flush(self._layout.results / job_id)
         return result
 
     def results(self, job_id: JobId) -> tuple[ProviderResult, ...]:
-        """Return every checkpoint of a job, by attempt id; durable. A name that is not a result's is passed over."""
-        folder = self._layout.results / job_id
-        names = list_names(folder, DIRECTORY_NAMES_MAX)
-        ids = [AttemptId(match.group(1)) for name in names if (match := _RESULT.fullmatch(name))]
-        found = [self._read_result(job_id, each) for each in ids]
-        if not self._durable.get(job_id, set()).issuperset(ids):
-            self._flush(folder)
-        return tuple(each for each in found if each is not None)
+        """Return every checkpoint of a job, by attempt id; they are durable, and may be acted upon."""
+        found = self.read_results(job_id)
+        if not self._durable.get(job_id, set()).issuperset(each.attempt_id for each in found):
+            self._flush(self._layout.results / job_id)
+        return found
 
     def record_evidence(self, evidence: Evidence) -> None:
         """Keep where an attempt's quotes stand, beside its result; published before it."""
@@ -186,13 +209,6 @@ class DecisionStore:
                 job_id = JobId(_job_of(aged.name))
                 if job_id in wanted:
                     yield job_id, aged
-
-    def _read_result(self, job_id: JobId, attempt_id: AttemptId) -> ProviderResult | None:
-        path = self._layout.result(job_id, attempt_id)
-        result = read_record(path, ProviderResult, CHECKPOINT_BYTES_MAX, private=True)
-        if result is not None and (result.job.id, result.attempt_id) != (job_id, attempt_id):
-            raise InvalidRecordError(path, "holds another attempt than its name says")
-        return result
 
     def _flush(self, folder: Path) -> None:
         """Flush what was just read: its writer may have died between its link and its flush, and more is built on it."""

@@ -15,7 +15,7 @@ from curator.model.digest import canonical, pretty
 from curator.model.ids import JobId
 from curator.model.proposal import Add
 from curator.model.record import Violation
-from curator.store.decisions import DecisionStore
+from curator.store.decisions import DecisionShelf, DecisionStore
 from tests.durable.volumes import Crash, Mortal, Recorded
 from tests.golden_fixtures import golden
 from tests.made_up import attempt_of, completed, failed, job, other_digest, result
@@ -147,6 +147,18 @@ def test_what_is_found_is_flushed_first_for_its_writer_may_have_died_before_it_d
 
     flushed = "flush proposal-decisions" if find in {"decision", "elected"} else f"flush {job().id}"
     assert volume.asked[-1] == flushed
+
+
+def test_a_look_shows_what_stands_as_the_store_finds_it(store: DecisionStore, layout: Layout) -> None:
+    shelf = DecisionShelf(layout)
+    assert (shelf.read(job().id), shelf.read_results(job().id)) == (None, ())
+
+    store.record_result(result(job()))
+    store.elect(result(job()))
+
+    assert shelf.is_elected(job().id)
+    assert shelf.read(job().id) == store.find(job().id)
+    assert shelf.read_results(job().id) == store.results(job().id) == (result(job()),)
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o400])

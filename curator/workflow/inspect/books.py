@@ -11,7 +11,7 @@ from curator.durable.volume import Volume
 from curator.errors import InvalidRecordError
 from curator.model.limits import SPOOL_NAMES_MAX
 from curator.store.attempts import AttemptStore
-from curator.store.decisions import DecisionStore
+from curator.store.decisions import DecisionShelf
 from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.spool import Spool
@@ -56,7 +56,7 @@ class Books:
     spool: Spool
     jobs: JobStore
     attempts: AttemptStore
-    decisions: DecisionStore
+    decisions: DecisionShelf
     over: Over
     standings: StandingStore
 
@@ -74,7 +74,7 @@ def open_books(layout: Layout) -> Books:
         spool=open_spool(layout),
         jobs=JobStore(disk, layout),
         attempts=AttemptStore(disk, layout),
-        decisions=DecisionStore(disk, layout),
+        decisions=DecisionShelf(layout),
         over=Over(layout),
         standings=StandingStore(disk, layout),
     )

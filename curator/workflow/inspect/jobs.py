@@ -144,7 +144,7 @@ def show_job(layout: Layout, job_id: JobId, now: int) -> JobView:
     spool, decisions = books.spool, books.decisions
     queued, held = spool.queued_one(job_id), spool.held_one(job_id)
     running, outcome = spool.running_one(job_id), spool.outcome(job_id)
-    decision, results = decisions.find(job_id), decisions.results(job_id)
+    decision, results = decisions.read(job_id), decisions.read_results(job_id)
     closing, acceptance = FinishedStore(Volume(), layout).find(job_id), books.jobs.find(job_id)
     owned = running or queued or held
     job = owned.job if owned is not None else decision.job if decision is not None else None

@@ -15,7 +15,7 @@ from curator.model.ids import JOB_ID_PATTERN, Day, JobId
 from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.pi.project import find_project
 from curator.store.attempts import AttemptStore
-from curator.store.decisions import DecisionStore
+from curator.store.decisions import DecisionShelf
 from curator.store.jobs import JobStore
 from curator.store.memory import ProjectStore
 from curator.workflow.inspect.history import Line, Step, brought_by, history_of
@@ -80,7 +80,7 @@ class _Said:
             self._jobs = self._by_revision()
         job_id = self._jobs.get(review.id)
         try:
-            decision = None if job_id is None else DecisionStore(Volume(), self._layout).find(job_id)
+            decision = None if job_id is None else DecisionShelf(self._layout).read(job_id)
         except CuratorError:
             return {}
         return {} if decision is None else brought_by(review, decision.outcome.operations)

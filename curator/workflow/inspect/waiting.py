@@ -177,7 +177,7 @@ class _Look:
         sent = [seen for seen in attempts if seen.state is not AttemptState.CANCELLED]
         mine = [seen.id for seen in sent if seen.latest.claim_attempt == claim]
         try:
-            failed = [each for each in self._decisions.results(job_id) if isinstance(each.outcome, Failed)]
+            failed = [each for each in self._decisions.read_results(job_id) if isinstance(each.outcome, Failed)]
         except InvalidRecordError:
             return bool(mine), None
         # Another worker's attempts are in our journal only once they were adopted; its results stand at once.
