@@ -154,13 +154,15 @@ def test_spans_of_another_job_in_the_shard_stay_and_so_do_young_ones_and_the_sha
     leftover.write_text("{}", "utf-8")
     os.utime(leftover, OLD)
 
-    DecisionStore(Volume(), layout).forget([job_id], NOW)
+    store = DecisionStore(Volume(), layout)
+    assert store.newest([job_id]) == {job_id: young.stat().st_mtime_ns // 1_000_000}
+    store.forget([job_id], NOW)
 
     assert other.parent == young.parent == leftover.parent
     assert sorted(young.parent.iterdir()) == sorted([other, young])
     young.unlink()
     other.unlink()
-    DecisionStore(Volume(), layout).forget([job_id], NOW)
+    store.forget([job_id], NOW)
     assert young.parent.is_dir()
 
 
