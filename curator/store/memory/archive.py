@@ -94,18 +94,21 @@ class Archive:
 
     def look(self, job_id: JobId) -> tuple[Seen, Intent | None]:
         """Return how a job's admission stands, and its intent. Raises `ConflictError` where two records contradict."""
-        intent, completion = self.intent(job_id), self._completion(job_id)
-        if intent is not None and completion is not None and completion.intent_digest != intent.intent_digest:
-            raise ConflictError(self.layout.completion(job_id), "completes another intent")
+        intent = self.intent(job_id)
+        is_whole = self._completion(job_id) is not None if intent is None else self._completes(intent)
         seen = Seen(
             tombstone=self.tombstone(job_id) is not None,
             intent=intent is not None,
-            branch=self._place(intent) if intent is not None and completion is None else Place.ELSEWHERE,
+            branch=self._place(intent) if intent is not None and not is_whole else Place.ELSEWHERE,
             revision=RevisionSeen.NONE_DUE if intent is None else self._revision_seen(intent),
-            completion=completion is not None,
+            completion=is_whole,
             receipt=self.receipt(job_id) is not None,
         )
         return seen, intent
+
+    def look_at_begun(self, seen: Seen, intent: Intent) -> Seen:
+        """Return how an admission stands whose intent was published just now, under the lock."""
+        return dataclasses.replace(seen, intent=True, branch=self._place(intent), revision=self._revision_seen(intent))
 
     def look_after(self, step: Step, seen: Seen, intent: Intent) -> Seen:
         """Look again at what a step was to change: the lock keeps everything else as it was seen."""
@@ -115,6 +118,11 @@ class Archive:
                 return dataclasses.replace(seen, branch=self._place(intent))
             case Step.WRITE_REVISION:
                 return dataclasses.replace(seen, revision=self._revision_seen(intent))
+            case Step.COMPLETE:
+                is_whole = self._completes(intent)
+                return dataclasses.replace(
+                    seen, completion=is_whole, branch=Place.ELSEWHERE if is_whole else seen.branch
+                )
             case Step.RETIRE:
                 return dataclasses.replace(seen, tombstone=self.tombstone(job_id) is not None)
             case _:
@@ -140,6 +148,12 @@ class Archive:
         if standing != intent.revision.content.encode():
             raise ConflictError(path)
         return RevisionSeen.PRESENT
+
+    def _completes(self, intent: Intent) -> bool:
+        completion = self._completion(intent.transaction_id)
+        if completion is not None and completion.intent_digest != intent.intent_digest:
+            raise ConflictError(self.layout.completion(intent.transaction_id), "completes another intent")
+        return completion is not None
 
     def _completion(self, job_id: JobId) -> Completion | None:
         path = self.layout.completion(job_id)

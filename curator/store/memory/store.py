@@ -10,6 +10,7 @@ CRASH      Intent, branch, revision, completion, receipt, tombstone: what is mis
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.lock import protocol_domain
@@ -102,7 +103,8 @@ class ProjectStore(Archive):
             ensure_directory(self._volume, folder)
         is_ours = False
         with self._domain.hold():
-            if self._next(job_id) is Step.DECIDE:
+            seen, begun = self.look(job_id)
+            if self._step(job_id, seen) is Step.DECIDE:
                 self._roll_pending(name)
                 branch = self.branch(name)
                 if branch is None:
@@ -110,22 +112,24 @@ class ProjectStore(Archive):
                 intent = freeze(branch, next_sequence(self.layout.revisions(name), name))
                 self._volume.sync_directory(self.layout.branches)
                 publish(self._volume, self.layout.intent(job_id), pretty(intent.encode()).encode())
-                is_ours = True
-            return self._roll(job_id, is_ours=is_ours)
+                seen, begun, is_ours = self.look_at_begun(seen, intent), intent, True
+            return self._roll(job_id, (seen, begun), is_ours=is_ours)
 
     def finish(self, receipt: Receipt) -> Step:
         """Publish the receipt, compact the intent to its tombstone, and remove what it leaves."""
         path = self.layout.receipt(receipt.proposal_id)
         ensure_directory(self._volume, path.parent)
         with self._domain.hold():
-            step = self._next(receipt.proposal_id)
+            seen, intent = self.look(receipt.proposal_id)
+            step = self._step(receipt.proposal_id, seen)
             is_ours = step in (Step.RECEIPT, Step.REBUILD_RECEIPT)
             if is_ours:
                 if step is Step.REBUILD_RECEIPT or receipt.proposal_id not in self._completed:
                     self._flush_ground(receipt.proposal_id, step)
                 publish_canonical(self._volume, path, receipt)
+                seen = dataclasses.replace(seen, receipt=self.receipt(receipt.proposal_id) is not None)
             self._completed.discard(receipt.proposal_id)
-            return self._roll(receipt.proposal_id, is_ours=is_ours)
+            return self._roll(receipt.proposal_id, (seen, intent), is_ours=is_ours)
 
     def roll_pending(self) -> tuple[JobId, ...]:
         """Roll every begun mutation forward to its completion; return those that now wait for their receipt.
@@ -208,10 +212,13 @@ class ProjectStore(Archive):
             return True
         return intent is not None and intent.branch_name == name
 
-    def _roll(self, job_id: JobId, *, is_ours: bool = False) -> Step:
-        """Take step after step; `is_ours` says that what the first one builds on was flushed in this hold of the lock."""
+    def _roll(self, job_id: JobId, known: tuple[Seen, Intent | None] | None = None, *, is_ours: bool = False) -> Step:
+        """Take step after step, from what is `known` in this hold of the lock.
+
+        `is_ours` says that what the first one builds on was flushed in it.
+        """
         taken: list[Step] = []
-        seen, intent = self.look(job_id)
+        seen, intent = self.look(job_id) if known is None else known
         while True:
             step = self._step(job_id, seen)
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
@@ -273,9 +280,6 @@ class ProjectStore(Archive):
             ensure_directory(volume, layout.retired)
             tombstone = tombstone_of(intent, iso(self._clock.now()))
             publish(volume, layout.tombstone(job_id), pretty(tombstone.encode()).encode())
-
-    def _next(self, job_id: JobId) -> Step:
-        return self._step(job_id, self.sight(job_id))
 
     def _step(self, job_id: JobId, seen: Seen) -> Step:
         step = next_step(seen)
