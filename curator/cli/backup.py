@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,7 +74,7 @@ def restore(
         raise UsageError("nothing was restored", remedy="Run it again with --yes")
     with _progress("restoring") as told:
         done = bring_back(layout, Volume(), planned, SystemClock().now(), told)
-    _tell(done, layout.root)
+    _tell(done, layout.root, agent_dir)
 
 
 def _tell_plan(planned: Plan, root: Path) -> None:
@@ -83,7 +84,7 @@ def _tell_plan(planned: Plan, root: Path) -> None:
         say(f"{counted(len(planned.kept), 'record')} of the journal there stay counted.")
 
 
-def _tell(done: Restored, root: Path) -> None:
+def _tell(done: Restored, root: Path, agent_dir: Path | None) -> None:
     say(f"{counted(done.files, 'file')} restored to {root}.")
     closed = ((done.cancelled, "cancelled"), (done.settled, "settled"), (done.unknown, "unknown"))
     told = ", ".join(f"{number} {word}" for number, word in closed if number)
@@ -93,7 +94,8 @@ def _tell(done: Restored, root: Path) -> None:
         say(
             f"{counted(done.kept, 'journal record')} came from the folder that was there, which is now {done.moved.name}."
         )
-    say("Next: `curator verify`, then `curator review --once`.")
+    where = "" if agent_dir is None else f" --agent-dir {shlex.quote(str(agent_dir))}"
+    say(f"Next: `curator verify{where}`, then `curator review --once{where}`.")
 
 
 @contextlib.contextmanager

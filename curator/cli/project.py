@@ -48,10 +48,10 @@ def list_(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
 @app.command(cls=PlainCommand)
 def show(project: ProjectArgument = ".", agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     """Show one project: its folder, what was decided about it, and its memory in figures."""
-    from curator.workflow.projects import find_key, show_project
+    from curator.workflow.projects import find_known, show_project
 
     layout = layout_of(agent_dir)
-    view = show_project(layout, find_key(layout, project))
+    view = show_project(layout, find_known(layout, project))
     if as_json:
         document(_document(view))
         return
@@ -112,12 +112,12 @@ def purge(
     as_json: AsJson = False,
 ) -> None:
     """Forget a project: its memory, its jobs and what was made of them. Shows the plan; --yes does it."""
-    from curator.workflow.projects import find_key
+    from curator.workflow.projects import find_known
     from curator.workflow.purging import plan_purge
     from curator.workflow.purging import purge as purge_project
 
     opened = _open(agent_dir)
-    plan = plan_purge(opened.shop, find_key(opened.layout, project))
+    plan = plan_purge(opened.shop, find_known(opened.layout, project))
     if yes:
         purge_project(opened.shop, plan.view.key)
     if as_json:

@@ -121,6 +121,16 @@ def find_key(layout: Layout, given: str) -> ProjectKey:
         return project_key(str(path))
 
 
+def find_known(layout: Layout, given: str) -> ProjectKey:
+    """Return the project that is named so, as `find_key` does. Raises `NotFoundError` where nothing is known of it."""
+    key = find_key(layout, given)
+    if key not in known_keys(layout):
+        named = Path(given).absolute() if given == "." else given
+        fact = f"{named}: nothing is known of this project under {layout.root}"
+        raise NotFoundError(fact, remedy="See `curator project list`")
+    return key
+
+
 def decide(shop: Shop, key: ProjectKey, wish: Wish) -> Standing:
     """Let a project's jobs wait, or go on. Raises `RefusedError` while more than a wish stands in the way."""
     project = _project(shop, key)

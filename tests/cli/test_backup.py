@@ -32,6 +32,9 @@ def test_a_backup_is_taken_and_comes_back_elsewhere(home: Home, tmp_path: Path) 
     assert "The backup of 20" in restored.out
     assert "is whole" in restored.out
     assert f"files restored to {new}/no-forgetti." in restored.out
+    where = f"--agent-dir '{new}'"
+    assert f"curator verify {where}`, then `" in restored.out
+    assert f"curator review --once {where}`." in restored.out
     assert (checked.status, checked.err) == (0, "")
     assert ids_of(home.run("jobs", "--agent-dir", new, "--json")) == ids_of(home.run("jobs", "--json"))
 

@@ -80,7 +80,10 @@ def test_a_folder_that_is_gone_still_names_its_memory(home: Home) -> None:
 
 
 def test_a_project_of_which_nothing_is_known_is_not_found(home: Home) -> None:
-    assert_refused(home.run("project", "show"), 66, "nothing is known", "curator project list")
+    assert_refused(home.run("project", "show"), 66, f"{home.project}: nothing is known", "curator project list")
+    for word in (("show",), ("purge", "--yes")):
+        ran = home.run("project", *word, "my-project")
+        assert_refused(ran, 66, "curator: my-project: nothing is known", "curator project list")
 
 
 def test_a_decision_is_told_to_a_program_as_its_record(home: Home) -> None:
