@@ -102,14 +102,17 @@ class _Found:
 
 
 def _suspects(spool: Spool, found: _Found) -> list[JobId]:
-    """Return the jobs that may need putting right, without the lock: what stands in two folders, and what expired."""
+    """Return the jobs that may need putting right, without the lock: what stands in two folders, and what runs.
+
+    A claim that is left to be taken over is held to all its rules then.
+    """
     outcomes = f"{spool.layout.outcomes}{os.sep}"
     running = {each.job_id: each for each in spool.claimed()}
     queued = {each.job_id for each in spool.waiting()}
     held = {each.job.id for each in spool.held()}
     over = {each for each in {*running, *queued, *held} if stamp_of(f"{outcomes}{each}.json") is not None}
-    expired = set() if found.leave_expired else {job_id for job_id, each in running.items() if _is_over(each, found)}
-    return sorted(over | expired | (running.keys() & queued) | (running.keys() & held) | (queued & held))
+    looked_at = {job_id for job_id, each in running.items() if not (found.leave_expired and _is_over(each, found))}
+    return sorted(over | looked_at | (running.keys() & queued) | (running.keys() & held) | (queued & held))
 
 
 def _is_over(claimed: Waiting, found: _Found) -> bool:
