@@ -11,6 +11,10 @@ from curator.model import event
 HARMLESS = frozenset(
     [
         "job_id",
+        "worker_id",
+        "mode",
+        "concurrency",
+        "busy",
         "attempt",
         "project_key",
         "branch_name",
