@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from curator.errors import BusyError, ConflictError, CuratorError, InvalidRecordError, StorageError
 from curator.model import event
-from curator.model.limits import RETRY_CONFIG_BASE_MS
+from curator.model.limits import LOCK_STALE_MS, RETRY_CONFIG_BASE_MS
 from curator.model.ports import Class
 from curator.model.times import iso
 from curator.workflow.base import concerns_project_alone
@@ -92,7 +92,9 @@ def _review(claim: Claim, shop: Shop) -> Ending:
 def _set_back(claim: Claim, error: CuratorError, shop: Shop) -> Waits:
     """Name what stops one job, and let it wait for somebody to mend that."""
     shop.listener.tell(event.Stopped(f"job {claim.job.id}", error.code, error.fact, error.remedy))
-    at = shop.clock.now() + wait_ms(Class.CONFIGURATION, claim.attempt)
+    # What a dead owner left locked is free when its lock is old enough, however often the job was claimed.
+    wait = LOCK_STALE_MS if isinstance(error, BusyError) else wait_ms(Class.CONFIGURATION, claim.attempt)
+    at = shop.clock.now() + wait
     shop.stores.spool.put_back(claim.job.id, shop.worker_id, at)
     is_own = isinstance(error, InvalidRecordError | ConflictError) and claim.job.id in str(error.path)
     return Waits(error.code, at, is_own)
