@@ -77,9 +77,8 @@ def glimpse_queued(path: Path) -> Glimpse | None:
         return None
     try:
         record = _LOAD(raw.decode())
-        at = record.get("availableAt")
-        number = _number(record["nextAttempt"])
-        return _glimpse(path, record["job"], number, 0 if at is None else ms_of(at), None)
+        due_ms = ms_of(record["availableAt"]) if "availableAt" in record else 0
+        return _glimpse(path, record["job"], _number(record["nextAttempt"]), due_ms, None)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         whole = read_queued(path)
     if whole is None:
