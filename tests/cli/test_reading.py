@@ -50,7 +50,7 @@ def changes_seen() -> Iterator[list[str]]:
     def note(frame: FrameType, event: str, called: object) -> None:
         name = getattr(called, "__name__", "")
         is_change = name in CHANGING and getattr(called, "__module__", "") in {"posix", "fcntl"}
-        if event == "c_call" and is_change and not is_probe(frame):
+        if event == "c_call" and is_change and not is_probe(frame) and not is_import(frame):
             seen.append(f"{name} in {frame.f_code.co_filename}:{frame.f_lineno}")
 
     before = sys.getprofile()
@@ -59,6 +59,11 @@ def changes_seen() -> Iterator[list[str]]:
         yield seen
     finally:
         sys.setprofile(before)
+
+
+def is_import(frame: FrameType) -> bool:
+    """Tell whether the interpreter keeps the compiled form of a module that it loads for the first time."""
+    return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def is_probe(frame: FrameType) -> bool:
