@@ -17,8 +17,8 @@ from curator.model.attempt import Settled
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
 from curator.model.times import iso, ms_of
-from tests.acceptance.processes import Place, ended, provided, wait_until
-from tests.cli.commands import CURATOR, Ran, environ_of
+from tests.acceptance.processes import Place, ended, go_on, provided, wait_until
+from tests.cli.commands import CURATOR, environ_of
 from tests.fakes.provider import Settings
 
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
@@ -60,11 +60,6 @@ def in_mid_call(
                 yield place, job, key, worker
             finally:
                 worker.kill()
-
-
-def go_on(worker: subprocess.Popen[bytes]) -> Ran:
-    worker.send_signal(signal.SIGCONT)
-    return ended(worker)
 
 
 def assert_at_rest(place: Place, job: Job, key: ProjectKey, *clocks: tuple[JumpingClock, int]) -> None:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,18 +15,15 @@ import pytest
 from faults.block.mounts import LOGFLUSH, NOLOGFLUSH, shut_down, why_not
 from faults.surroundings.ground import EXT4, TMPFS, Ground, ground
 
-from curator.app import open_app
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
-from tests.acceptance.processes import Place, ended, provided, wait_until
+from tests.acceptance.processes import ended, go_on, provided, wait_until
 from tests.cli.commands import Ran
 from tests.fakes.provider import Settings
-from tests.kit import CountingChance, HandClock, Listening
 
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
 SLOW: Final = Settings(review="slow,ok", proposal=FACTS, slow_s=0.3, chunk=1_000)
 """The first call lasts long enough to be interrupted."""
-LATER_MS: Final = 600_000
 FILL: Final = "cat /dev/zero > {ballast} 2> /dev/null; true"
 WHOLE: Final = TMPFS.format(options="size=4m,nr_inodes=400")
 
@@ -37,18 +33,6 @@ def mounts() -> None:
     reason = why_not(needs_fuse=False)
     if reason:
         pytest.skip(f"no disk of its own can be mounted here: {reason}")
-
-
-def review_later(place: Place, turn: int = 1) -> None:
-    """Review in this process when every lease has run out."""
-    app = open_app(
-        place.layout.agent,
-        environ={"HOME": str(place.home)},
-        listener=Listening(),
-        clock=HandClock(time.time_ns() // 1_000_000 + turn * LATER_MS),
-        chance=CountingChance(turn),
-    )
-    assert app.review_once().left == 0
 
 
 @contextlib.contextmanager
@@ -66,20 +50,15 @@ def in_mid_call(tmp_path: Path, mount: str) -> Iterator[tuple[Ground, Job, Proje
                 worker.kill()
 
 
-def go_on(worker: subprocess.Popen[bytes]) -> Ran:
-    worker.send_signal(signal.SIGCONT)
-    return ended(worker)
-
-
 def assert_recovers(disk: Ground, job: Job, key: ProjectKey, *, calls: int) -> None:
     """Recover on the mended disk: the job is applied once, every call is counted, and a second recovery changes nothing."""
-    review_later(disk.inside)
+    disk.inside.review_later()
     assert disk.inside.ending(job) == "applied"
     assert len(disk.inside.texts(key)) == 1
     states = disk.inside.states()
     assert (states["settled"] + states["unknown"], disk.place.requests()) == (calls, calls)
     before = disk.inside.tree()
-    review_later(disk.inside, 2)
+    disk.inside.review_later(2)
     assert disk.inside.tree() == before
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,18 +14,14 @@ from typing import Final
 import pytest
 from faults.tree import is_lock, is_staged
 
-from curator.app import open_app
 from curator.errors import BusyError
 from curator.model.job import Job
 from tests.acceptance.processes import Place, ended, provided
 from tests.cli.commands import environ_of
 from tests.fakes.provider import Settings
-from tests.kit import CountingChance, HandClock, Listening
 
 ROOT: Final = Path(__file__).parents[2]
 IS_LONG: Final = os.environ.get("CURATOR_FAULTS") == "long"
-LATER_MS: Final = 600_000
-"""Every lease of the sleeper has run out by then."""
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
 
 
@@ -54,17 +49,10 @@ def sleeper(place: Place, survive: int) -> Iterator[subprocess.Popen[bytes]]:
             worker.kill()
 
 
-def review_later(place: Place, after_ms: int) -> bool:
+def review_later(place: Place, turn: int) -> bool:
     """Let another worker come when every lease has run out; tell whether no lock was in its way."""
-    app = open_app(
-        place.layout.agent,
-        environ={"HOME": str(place.home)},
-        listener=Listening(),
-        clock=HandClock(time.time_ns() // 1_000_000 + after_ms),
-        chance=CountingChance(after_ms // LATER_MS),
-    )
     try:
-        app.review_once()
+        place.open_later(turn).review_once()
     except BusyError:
         return False
     return True
@@ -88,7 +76,7 @@ def sleep_through(folder: Path, survive: int) -> tuple[str, str]:
         worker = stack.enter_context(sleeper(place, survive))
         assert is_stopped(worker), f"it never came to primitive {survive}"
         asked, is_sent = place.requests(), place.states()["dispatched"] + place.states()["settled"] > 0
-        is_free = review_later(place, LATER_MS)
+        is_free = review_later(place, 1)
         kept = tree_of(place, job)
 
         worker.send_signal(signal.SIGCONT)
@@ -100,7 +88,7 @@ def sleep_through(folder: Path, survive: int) -> tuple[str, str]:
         if kept and not is_sent:
             assert place.requests() == 1, "it asked for a job that was not its own any more"
         for turn in (2, 3):
-            assert review_later(place, turn * LATER_MS)
+            assert review_later(place, turn)
         assert place.ending(job) == "applied"
         assert len(place.texts(key)) == 1
         states = place.states()

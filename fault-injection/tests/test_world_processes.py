@@ -7,22 +7,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
 import pytest
 from faults.surroundings.memory import cage, why_no_cage
 
-from curator.app import open_app
 from curator.model.budget import Exposure
 from tests.acceptance.processes import KEY, Place, ended, provided, wait_until
 from tests.cli.commands import CURATOR, Ran, environ_of
 from tests.fakes.provider import Settings
-from tests.kit import CountingChance, HandClock, Listening
 
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
-LATER_MS: Final = 600_000
 
 
 def test_a_worker_that_is_killed_for_want_of_memory_in_mid_call_loses_nothing_and_its_call_stays_counted(
@@ -46,14 +42,7 @@ def test_a_worker_that_is_killed_for_want_of_memory_in_mid_call_loses_nothing_an
         assert room.kills() == 1
         assert (place.ending(job), place.states()) == ("running", {"dispatched": 1})
         for turn in (1, 2):
-            app = open_app(
-                place.layout.agent,
-                environ={"HOME": str(place.home)},
-                listener=Listening(),
-                clock=HandClock(time.time_ns() // 1_000_000 + turn * LATER_MS),
-                chance=CountingChance(turn),
-            )
-            assert app.review_once().left == 0
+            place.review_later(turn)
             assert (place.ending(job), place.texts(key)) == ("applied", ["Fact number 2."])
             assert (place.states(), place.requests()) == ({"unknown": 1, "settled": 1}, 2)
 

@@ -6,6 +6,7 @@ What stands on disk is read back through the stores, so whatever a test looks at
 import dataclasses
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from curator.app import App, open_app
 from curator.durable.layout import Layout
 from curator.model.digest import Json
 from curator.model.feedback import Pending, Ready
@@ -27,6 +29,7 @@ from curator.store.attempts import Seen
 from curator.workflow.shop import Shop
 from tests.cli.commands import CURATOR, Ran, environ_of
 from tests.fakes.provider import Server, Settings, serving
+from tests.kit import CountingChance, HandClock, Listening
 from tests.workflow.shops import open_shop
 
 KEY: Final = "made-up-canary-of-the-key"
@@ -35,6 +38,8 @@ WISH: Final = "USER: From now on, always run the linter before committing."
 TEXT: Final = "Always run the linter before committing."
 """What the offline reviewer makes of that wish."""
 _PATIENCE_S: Final = 30.0
+_LATER_MS: Final = 600_000
+"""Every lease of a dead worker has run out by then."""
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
@@ -62,6 +67,20 @@ class Place:
     def shop(self) -> Shop:
         """Look at everything with stores that have read nothing yet."""
         return open_shop(self.layout.agent, iso(time.time_ns() // 1_000_000)).shop
+
+    def open_later(self, turn: int = 1) -> App:
+        """Open the folder in this process, when every lease of the dead has run out; each `turn` is later than the one before."""
+        return open_app(
+            self.layout.agent,
+            environ={"HOME": str(self.home)},
+            listener=Listening(),
+            clock=HandClock(time.time_ns() // 1_000_000 + turn * _LATER_MS),
+            chance=CountingChance(turn),
+        )
+
+    def review_later(self, turn: int = 1) -> None:
+        """Review all of it then."""
+        assert self.open_later(turn).review_once().left == 0
 
     # What a person and Pi lay there.
 
@@ -202,6 +221,12 @@ def ended(command: subprocess.Popen[bytes]) -> Ran:
     finally:
         command.kill()
     return Ran(command.returncode, out.decode("utf-8"), err.decode("utf-8"))
+
+
+def go_on(worker: subprocess.Popen[bytes]) -> Ran:
+    """Wake a worker that was stopped, and wait for its end."""
+    worker.send_signal(signal.SIGCONT)
+    return ended(worker)
 
 
 def arguments_of(pid: int) -> bytes:

@@ -14,35 +14,19 @@ from typing import Final
 
 import pytest
 
-from curator.app import open_app
 from curator.durable.layout import Layout
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
 from tests.acceptance.processes import MAIN, Place, ended, provided, wait_until
 from tests.fakes.provider import Server, Settings
 from tests.foreign import foreground_add
-from tests.kit import CountingChance, HandClock, Listening
 from tests.session_lines import assistant, header, user, write
 
 PROJECTS: Final = 5
 JOBS_EACH: Final = 8
 COUNT: Final = PROJECTS * JOBS_EACH
 KILLS: Final = 5
-LATER_MS: Final = 600_000
-"""Every lease of a dead worker has run out by then."""
 FACTS: Final = json.dumps({"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]})
-
-
-def review_later(place: Place) -> None:
-    """Review in this process, at a time when every lease of the dead has run out."""
-    app = open_app(
-        place.layout.agent,
-        environ={"HOME": str(place.home)},
-        listener=Listening(),
-        clock=HandClock(time.time_ns() // 1_000_000 + LATER_MS),
-        chance=CountingChance(),
-    )
-    assert app.review_once().left == 0
 
 
 def locks(layout: Layout) -> list[Path]:
@@ -95,7 +79,7 @@ def test_three_workers_and_kills_end_every_job_once(seed: int, tmp_path: Path) -
         for lock in locks(place.layout):
             age(lock)
 
-        review_later(place)
+        place.review_later()
 
         assert_all_ended_once(place, keys, jobs, by_hand)
         asked, before = server.state.requests, place.tree()
@@ -220,7 +204,7 @@ def test_a_worker_that_slept_over_its_lease_changes_nothing_and_its_call_is_coun
         sleeper = place.start("review", "--once", "--json", "--worker-id", "sleeper")
         wait_until(lambda: place.requests() == 1)
         sleeper.send_signal(signal.SIGSTOP)
-        review_later(place)
+        place.review_later()
         before = {path: raw for path, raw in place.tree().items() if f"/{key}/" in path or "/outcomes/" in path}
 
         sleeper.send_signal(signal.SIGCONT)
