@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from filelock import FileLock, Timeout
 
+from curator.durable.baton import Mutex, laid_down
 from curator.durable.volume import FILE_MODE
 from curator.errors import BusyError, StorageError
 from curator.model.limits import LOCK_BREAKER_STALE_MS, LOCK_BYTES_MAX, LOCK_STALE_MS, LOCK_WAIT_MS
@@ -65,7 +66,7 @@ class Domain:
         self._name = name
         self._lock = lock
         self._wait_ms = wait_ms
-        self._mutex = threading.Lock()
+        self._mutex = Mutex()
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -75,7 +76,7 @@ class Domain:
             message = f"the {self._name} lock was asked for inside the {inside} lock"
             raise NestedLockError(message)
         deadline = time.monotonic() + self._wait_ms / 1000
-        if not self._mutex.acquire(timeout=self._wait_ms / 1000):
+        if not self._mutex.acquire(self._wait_ms / 1000):
             raise self._busy()
         try:
             self._acquire(max(0.0, deadline - time.monotonic()))
@@ -140,15 +141,22 @@ class KernelLock:
         if not self.path.parent.is_dir():
             # The library would make it, open to others and not flushed.
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return self._try(0) or (timeout_s > 0 and self._await(timeout_s))
+
+    def release(self) -> None:
+        """Let it go."""
+        self._lock.release()
+
+    def _await(self, timeout_s: float) -> bool:
+        with laid_down():
+            return self._try(timeout_s)
+
+    def _try(self, timeout_s: float) -> bool:
         try:
             self._lock.acquire(timeout=timeout_s)
         except Timeout:
             return False
         return True
-
-    def release(self) -> None:
-        """Let it go."""
-        self._lock.release()
 
 
 class ProtocolLock:
@@ -167,7 +175,8 @@ class ProtocolLock:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return False
-            time.sleep(min(delay_ms / 1000, left_s))
+            with laid_down():
+                time.sleep(min(delay_ms / 1000, left_s))
         return True
 
     def release(self) -> None:

@@ -14,6 +14,7 @@ import sys
 import uuid
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.baton import laid_down
 from curator.errors import StorageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Volume:
                 os.fchmod(descriptor, FILE_MODE)
                 self._write(descriptor, data)
                 if flush:
-                    self._flush_file(descriptor)
+                    with laid_down():
+                        self._flush_file(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -95,7 +97,8 @@ class Volume:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
             try:
-                self._flush_directory(descriptor)
+                with laid_down():
+                    self._flush_directory(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:

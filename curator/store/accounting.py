@@ -10,11 +10,11 @@ CRASH      An identity without its attempt, or a day that lags behind the journa
 from __future__ import annotations
 
 import dataclasses
-import threading
 from functools import partial
 from typing import TYPE_CHECKING, Final, assert_never
 
 from curator.durable.ages import ages_in
+from curator.durable.baton import Mutex
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, link_or_compare, replace
 from curator.durable.read import list_names, read_bounded, stamp_of
@@ -99,7 +99,7 @@ class Pace:
 
     def __init__(self) -> None:
         """Begin without a pause and with nothing said."""
-        self.mutex = threading.Lock()
+        self.mutex = Mutex()
         self.due_ms = 0
         self.said: dict[Day, dict[AttemptId, Attempt]] = {}
         self.open_days: set[Day] = set()

@@ -12,6 +12,7 @@ import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
 from curator.admission.gates import Refusal, screen
+from curator.durable.baton import laid_down
 from curator.errors import ConfigError, LeaseLostError
 from curator.model.attempt import (
     Cancelled,
@@ -103,7 +104,8 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     reserved = _reserve(claim, base, prepared, shop)
     if not isinstance(reserved, Reserved):
         return reserved
-    ready = prepared.make_ready(shop.stop)
+    with laid_down():
+        ready = prepared.make_ready(shop.stop)
     if shop.stop.is_set() or isinstance(ready, Unready):
         closed = shop.stores.attempts.advance(cancelled_from(reserved, iso(shop.clock.now())))
         if shop.stop.is_set() or not isinstance(ready, Unready) or not isinstance(closed, Cancelled):
@@ -120,7 +122,7 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     if not isinstance(sent, Dispatched):
         return NotSent()
     shop.listener.tell(Asking(claim.job.id, claim.attempt, ready.provider, ready.model))
-    with Lease(shop.stores.spool, claim):
+    with laid_down(), Lease(shop.stores.spool, claim):
         answer = shop.reviewer.ask(ready, shop.abort or shop.stop)
     return _settle(claim, sent, brief, answer, shop)
 

@@ -10,6 +10,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final, Self
 
+from curator.durable.baton import Mutex
 from curator.durable.lock import is_alive
 from curator.errors import InvalidRecordError, StorageError
 from curator.model.event import Degraded
@@ -51,7 +52,7 @@ class Beating:
         )
         self._noted_ms = -_NOTE_MS
         self._is_told = False
-        self._mutex = threading.Lock()
+        self._mutex = Mutex()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._go_on, name="heartbeat", daemon=True)
 
@@ -76,7 +77,7 @@ class Beating:
     def note(self, state: WorkerState, job_id: JobId | None = None, attempt: int | None = None) -> None:
         """Say what the worker does now: at once, but for another job so soon that the next beat says it."""
         now = self._shop.clock.monotonic()
-        with self._mutex:
+        with self._mutex.hold():
             is_change = state != self._beat.state or now - self._noted_ms >= _NOTE_MS
             self._beat = dataclasses.replace(self._beat, state=state, job_id=job_id, attempt=attempt)
             if is_change:
@@ -88,7 +89,7 @@ class Beating:
         """Beat for the last time; nothing is written after it."""
         self._done.set()
         self._thread.join()
-        with self._mutex:
+        with self._mutex.hold():
             self._beat = dataclasses.replace(self._beat, state="stopped", job_id=None, attempt=None)
         self._write(is_lasting=True)
 
@@ -107,7 +108,7 @@ class Beating:
         self._release = extension_release(fresh) or self._shop.settings.release
 
     def _write(self, *, is_lasting: bool = False) -> None:
-        with self._mutex:
+        with self._mutex.hold():
             # The clock may have been set back; a beat is never older than its worker.
             now = max(iso(self._shop.clock.now()), self._beat.started_at)
             self._beat = dataclasses.replace(self._beat, updated_at=now)

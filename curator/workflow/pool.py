@@ -13,6 +13,7 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
+from curator.durable.baton import carried
 from curator.errors import BusyError, StorageError
 from curator.model.event import Stopped
 from curator.model.limits import CONCURRENCY_MAX
@@ -97,6 +98,10 @@ class Pool:
 
     def fill(self) -> int:
         """Claim and begin what may run now; return how many were begun. Call it from one thread only."""
+        with carried():
+            return self._fill()
+
+    def _fill(self) -> int:
         begun = 0
         shop = self._shop
         now = shop.clock.now()
@@ -179,6 +184,10 @@ class Pool:
         self._threads.submit(self._carry, waiting, shop)
 
     def _carry(self, waiting: Waiting, shop: Shop) -> None:
+        with carried():
+            self._carry_on(waiting, shop)
+
+    def _carry_on(self, waiting: Waiting, shop: Shop) -> None:
         ending: Ending | None = None
         try:
             claim = try_take(waiting, shop)

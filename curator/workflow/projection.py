@@ -37,7 +37,7 @@ def project(shop: Shop, *, force: bool = False) -> bool:
     raised: the journal has it all.
     """
     pace, clock = shop.stores.accounting.pace, shop.clock
-    if not pace.mutex.acquire(blocking=force):
+    if not pace.mutex.acquire(-1 if force else 0):
         return False
     try:
         began = clock.monotonic()
@@ -57,7 +57,7 @@ def project_days(shop: Shop, days: Iterable[Day]) -> None:
 
     For days whose orphans were just closed, and, before another worker takes over, for those of live decisions.
     """
-    with shop.stores.accounting.pace.mutex:
+    with shop.stores.accounting.pace.mutex.hold():
         for day in sorted(set(days)):
             _project_day(shop, day)
 
