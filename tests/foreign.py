@@ -19,25 +19,30 @@ def foreground_add(project: Path, text: str) -> None:
     os.write(descriptor, f"{os.getpid()}:{uuid.uuid4()}\n{int(time.time() * 1000)}\n".encode())
     os.close(descriptor)
     try:
-        path = project / "branches" / "main.json"
-        branch = json.loads(path.read_text("utf-8"))
-        now = "2026-01-03T09:00:00.000Z"
-        branch["updatedAt"] = now
-        entry = {"id": str(uuid.uuid4())[:12], "text": text, "createdAt": now, "updatedAt": now}
-        branch["entries"].append(
-            entry
-            | {
-                "sourceSessionId": "s",
-                "createdBy": "assistant_tool",
-                "updatedBy": "assistant_tool",
-                "importance": "normal",
-            }
-        )
-        staged = path.with_name(f"main.json.{os.getpid()}.{uuid.uuid4()}.tmp")
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        os.write(descriptor, (json.dumps(branch, ensure_ascii=False, indent=2) + "\n").encode())
-        os.fsync(descriptor)
-        os.close(descriptor)
-        staged.rename(path)
+        add_entry(project, text)
     finally:
         lock.unlink()
+
+
+def add_entry(project: Path, text: str, branch_name: str = "main") -> None:
+    """Add an entry to a branch, replacing its file; the project's lock is held."""
+    path = project / "branches" / f"{branch_name}.json"
+    branch = json.loads(path.read_text("utf-8"))
+    now = "2026-01-03T09:00:00.000Z"
+    branch["updatedAt"] = now
+    entry = {"id": str(uuid.uuid4())[:12], "text": text, "createdAt": now, "updatedAt": now}
+    branch["entries"].append(
+        entry
+        | {
+            "sourceSessionId": "s",
+            "createdBy": "assistant_tool",
+            "updatedBy": "assistant_tool",
+            "importance": "normal",
+        }
+    )
+    staged = path.with_name(f"{path.name}.{os.getpid()}.{uuid.uuid4()}.tmp")
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(descriptor, (json.dumps(branch, ensure_ascii=False, indent=2) + "\n").encode())
+    os.fsync(descriptor)
+    os.close(descriptor)
+    staged.rename(path)
