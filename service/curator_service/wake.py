@@ -11,12 +11,30 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 
 POLL_S: Final = 15.0
 """How long a job waits at most where no event comes."""
 _GONE: Final = -1
+_HEARD: Final[list[type[FileSystemEvent]]] = [
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileMovedEvent,
+]
+"""Everything else, like the opening of a file, is kept from us by the system: each event wakes three threads."""
 
 
 class Wake:
@@ -82,7 +100,8 @@ class Wake:
             return
         try:
             for folder in sorted(present):
-                observer.schedule(_Poking(self.poke, self._lost, self._folders), str(folder), recursive=False)
+                poking = _Poking(self.poke, self._lost, self._folders)
+                observer.schedule(poking, str(folder), recursive=False, event_filter=_HEARD)
             observer.start()
         except FileNotFoundError:
             # It went just now: the next wait sees that, and watches what there is then.
