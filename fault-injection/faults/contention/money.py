@@ -39,8 +39,9 @@ class Attempt:
     request: str
     hold_tokens: int
     charged_tokens: int | None
-    """None where it was not settled at once."""
+    """None where nobody knows; a correction tells it too."""
     settled_ms: int
+    """Since when that is known."""
 
     @property
     def is_open(self) -> bool:
@@ -66,8 +67,7 @@ def attempts_in(layout: Layout) -> list[Attempt]:
 def _attempt(name: str, paths: list[Path]) -> Attempt:
     records = [json.loads(path.read_bytes()) for path in paths]
     told = {key: value for record in records for key, value in record.items()}
-    # A correction settles what was held as unknown until then: for the sum it stays at its hold.
-    settled = told if records[-1]["state"] == "settled" else {}
+    charged = told.get("chargedTokens")
     return Attempt(
         id=name,
         job=told["jobId"],
@@ -78,8 +78,8 @@ def _attempt(name: str, paths: list[Path]) -> Attempt:
         dispatched_ms=ms_of(told["dispatchedAt"]) if "dispatchedAt" in told else None,
         request=told.get("requestDigest", ""),
         hold_tokens=told["holdTokens"],
-        charged_tokens=settled.get("chargedTokens"),
-        settled_ms=ms_of(settled["settledAt"]) if settled else _NEVER,
+        charged_tokens=charged,
+        settled_ms=_NEVER if charged is None else ms_of(told.get("settledAt") or told["correctedAt"]),
     )
 
 
