@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
-from curator.admission.gates import Refusal, screen
 from curator.durable.baton import laid_down
 from curator.errors import ConfigError, LeaseLostError
 from curator.model.attempt import (
@@ -27,18 +26,15 @@ from curator.model.decision import Evidence, ProviderResult
 from curator.model.event import Asking, Stopped
 from curator.model.ids import AttemptId, Day, attempt_id
 from curator.model.limits import FAILURE_MESSAGE_CHARS_MAX
-from curator.model.outcome import Completed, Failed, Failure, Outcome, proposal_digest
+from curator.model.outcome import Failed, Failure, Outcome, proposal_digest
 from curator.model.ports import Answer, Brief, CallFailure, Class, Prepared, Unready
-from curator.model.record import Violation
 from curator.model.text import sanitize
 from curator.model.times import day_of, iso
-from curator.reviewer.parse import Refusal as Unusable
-from curator.reviewer.parse import parse_answer
 from curator.store.attempts import Refused
 from curator.workflow.adoption import adopt
+from curator.workflow.judging import Lacking, Missed, judge
 from curator.workflow.lease import Lease
 from curator.workflow.projection import project
-from curator.workflow.retry import failure_code
 
 if TYPE_CHECKING:
     from curator.admission.gates import Screened
@@ -55,15 +51,6 @@ class Proposal:
     """A whole answer that became a proposal; it may be elected."""
 
     result: ProviderResult
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Missed:
-    """An attempt that was made and brought no proposal, or one that was cancelled because it could not be made."""
-
-    code: str
-    kind: Class
-    retry_after_ms: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -183,33 +170,12 @@ def _settle(
 def _judge(
     claim: Claim, sent: Dispatched, brief: Brief, answer: Answer | CallFailure, shop: Shop
 ) -> tuple[Outcome, Missed | None]:
-    """Turn an answer into an outcome: parse it, hold it to the rules, or say why not."""
-    job = claim.job
-    if isinstance(answer, CallFailure):
-        missed = Missed(failure_code(answer.code), answer.kind, answer.retry_after_ms)
-        return _failed(claim, missed, answer.message, answer.provenance, shop), missed
-    parsed = parse_answer(answer.text)
-    if isinstance(parsed, Unusable):
-        missed = Missed(parsed.code, Class.RETRY)
-        return _failed(claim, missed, parsed.message, answer.provenance, shop), missed
-    screened = screen(parsed, brief, require_evidence=shop.settings.evidence == "require")
-    if isinstance(screened, Refusal):
-        missed = Missed("invalid_proposal", Class.RETRY)
-        return _failed(claim, missed, screened.message, answer.provenance, shop), missed
-    try:
-        outcome = Completed(
-            job_id=job.id,
-            job_digest=job.digest,
-            completed_at=answer.provenance.completed_at,
-            operations=screened.operations,
-            provenance=answer.provenance,
-        )
-        outcome.check("outcome")
-    except Violation as violation:
-        missed = Missed("invalid_proposal", Class.RETRY)
-        return _failed(claim, missed, f"the proposal {violation.rule}", answer.provenance, shop), missed
-    _keep_evidence(claim, sent.id, screened, shop)
-    return outcome, None
+    """Turn an answer into an outcome, and keep where its quotes stand."""
+    judged = judge(answer, brief, require_evidence=shop.settings.evidence == "require")
+    if isinstance(judged, Lacking):
+        return _failed(claim, judged.missed, judged.message, answer.provenance, shop), judged.missed
+    _keep_evidence(claim, sent.id, judged.screened, shop)
+    return judged.outcome, None
 
 
 def _keep_evidence(claim: Claim, of: AttemptId, screened: Screened, shop: Shop) -> None:

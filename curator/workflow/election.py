@@ -13,10 +13,11 @@ from curator.model.event import Rebased, Stopped
 from curator.model.limits import MEMORY_CHARS_MAX
 from curator.model.ports import Class
 from curator.model.times import next_midnight
-from curator.workflow.attempt import Missed, NotSent, Proposal, Spent, attempt
+from curator.workflow.attempt import NotSent, Proposal, Spent, attempt
 from curator.workflow.base import take_base
 from curator.workflow.ending import Ended, Interrupted, OverBudget, Waits
 from curator.workflow.history import attempts_of, base_digest_of
+from curator.workflow.judging import Missed
 from curator.workflow.retry import tally, wait_ms
 
 if TYPE_CHECKING:

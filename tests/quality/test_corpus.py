@@ -12,7 +12,11 @@ from typing import get_args
 
 import pytest
 
-from bench.quality.corpus import (
+from curator.model.digest import Json
+from curator.model.limits import ENTRY_CHARS_MAX, EVIDENCE_CHARS_MAX, EVIDENCE_TURNS_MAX
+from curator.model.record import Violation, u16_len
+from curator.model.text import is_sanitized, memory_text_fault
+from curator.quality.corpus import (
     FOLDER,
     FROZEN,
     HALVES,
@@ -24,11 +28,7 @@ from bench.quality.corpus import (
     frozen_digests,
     read,
 )
-from bench.quality.rules import SPLIT, Ban, Fact, Harm, hold_in
-from curator.model.digest import Json
-from curator.model.limits import ENTRY_CHARS_MAX, EVIDENCE_CHARS_MAX, EVIDENCE_TURNS_MAX
-from curator.model.record import Violation, u16_len
-from curator.model.text import is_sanitized, memory_text_fault
+from curator.quality.rules import SPLIT, Ban, Fact, Harm, hold_in
 
 README = FOLDER.parent / "README.md"
 PLAIN: dict[str, Json] = {

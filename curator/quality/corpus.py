@@ -1,8 +1,10 @@
-"""The frozen corpus of the review-quality bench: conversations, the memory before them, and what is expected after.
+"""The frozen corpus of review quality: conversations, the memory before them, and what is expected after.
 
 One JSON object a line, in two halves. `read` refuses a half whose digest is not the one in `FROZEN`, and says path and
 line of whatever else is wrong. A conversation turns into a review job as the extension would build it: its evidence is
 sanitized by the protocol's own rules, and holds no more than the protocol lets through (interop.md 4.2).
+
+The halves lie beside this module in an installed package, and in a checkout under `bench/quality/corpus`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
-from bench.quality.rules import Expectation, hold_in, joined
+from curator.errors import CuratorError
 from curator.model.digest import MalformedJsonError, parse
 from curator.model.ids import AnEntryId, BranchName, project_key, session_key
 from curator.model.job import Job, make_job
@@ -22,11 +24,16 @@ from curator.model.memory import Branch, Entry, branch_digest
 from curator.model.proposal import Importance
 from curator.model.record import Integer, Items, MayBeAbsent, Pattern, Record, Text, Violation
 from curator.model.text import js_trim, sanitize
+from curator.quality.rules import Expectation, hold_in, joined
 
-FOLDER: Final = Path(__file__).parent
+_SHIPPED: Final = Path(__file__).parent / "conversations"
+_CHECKED_OUT: Final = Path(__file__).parents[2] / "bench" / "quality" / "corpus"
+FOLDER: Final = _SHIPPED if _SHIPPED.is_dir() else _CHECKED_OUT
+"""Where the halves and their digests lie."""
 FROZEN: Final = "FROZEN"
 _WRITTEN_AT: Final = "2026-01-05T09:00:00.000Z"
 _TOOL_NAME_CHARS_MAX: Final = 128
+_HEX_CHARS: Final = 64
 
 Half: TypeAlias = Literal["seen", "unseen"]
 HALVES: Final[tuple[Half, ...]] = ("seen", "unseen")
@@ -76,8 +83,12 @@ _OF_ROLE: Final[dict[str, frozenset[str]]] = {
 }
 
 
-class CorpusError(Exception):
+class CorpusError(CuratorError):
     """The corpus is not what it should be. Names the file and, where there is one, the line."""
+
+    code = "corpus"
+    exit_status = 65
+    remedy = "Nothing was asked; install curator again, or check the file out again"
 
     def __init__(self, path: Path, fact: str, line: int | None = None) -> None:
         """Say where, then what."""
@@ -208,7 +219,7 @@ class Conversation(Record):
 def read(half: Half, folder: Path = FOLDER) -> tuple[Conversation, ...]:
     """Return a half of the corpus, once its digest is the frozen one. Raises `CorpusError`."""
     path = folder / f"{half}.jsonl"
-    raw = path.read_bytes()
+    raw = _bytes_of(path)
     if frozen_digests(folder).get(path.name) != hashlib.sha256(raw).hexdigest():
         raise CorpusError(path, f"is not the file that {FROZEN} names: the corpus was changed after it was frozen")
     conversations = tuple(_lines(path, raw))
@@ -224,12 +235,19 @@ def frozen_digests(folder: Path = FOLDER) -> dict[str, str]:
     """Return the SHA-256 of each file by its name, in the form that `sha256sum --check` takes."""
     path = folder / FROZEN
     found: dict[str, str] = {}
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    for number, line in enumerate(_bytes_of(path).decode().splitlines(), start=1):
         digest, gap, name = line.partition("  ")
-        if not gap or len(digest) != 64 or name in found:
+        if not gap or len(digest) != _HEX_CHARS or name in found:
             raise CorpusError(path, "is not a digest, two spaces and a name of its own", number)
         found[name] = digest
     return found
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CorpusError(path, f"cannot be read: {error.strerror}") from error
 
 
 def _lines(path: Path, raw: bytes) -> Iterator[Conversation]:

@@ -1,0 +1,1 @@
+"""How good the offline reviewer is on the frozen corpus: `python -m bench.quality`."""
