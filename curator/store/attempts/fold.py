@@ -46,9 +46,8 @@ _SHARDS_MAX: Final = 300
 class Seen:
     """What the journal knows of one attempt."""
 
-    reserved: Attempt
-    """The lowest step that can be read: the facts that every step repeats."""
     latest: Attempt
+    """The highest step that can be read; it repeats the facts of those before."""
     correction: Correction | None = None
 
     @property
@@ -85,7 +84,7 @@ class DayFold:
         self._shards = Listing(self.root)
         self._listings: dict[str, tuple[Path, Listing]] = {}
         self._known: set[str] = set()
-        self._by_job: dict[JobId, set[AttemptId]] = {}
+        self._by_job: dict[JobId, tuple[AttemptId, ...]] = {}
         self._past: frozenset[AttemptId] | None = None
         self.is_closed = False
         self.attempts: dict[AttemptId, Seen] = {}
@@ -177,7 +176,7 @@ class DayFold:
         self.legacy = {carry.provider: carry for carry in closed.legacy}
         self.totals = {provider: total.exposure for provider, total in closed.totals.items()}
         for unknown in closed.unresolved:
-            self._know(Seen(unknown, unknown))
+            self._know(Seen(unknown))
         self._read_folder()
 
     def _carry(self, path: Path) -> None:
@@ -206,7 +205,9 @@ class DayFold:
     def _know(self, seen: Seen) -> None:
         self.attempts[seen.id] = seen
         if seen.latest.job_id is not None:
-            self._by_job.setdefault(seen.latest.job_id, set()).add(seen.id)
+            known = self._by_job.get(seen.latest.job_id, ())
+            if seen.id not in known:
+                self._by_job[seen.latest.job_id] = (*known, seen.id)
 
     def _count(self, provider: str, exposure: Exposure) -> None:
         self.totals[provider] = self.totals.get(provider, Exposure()) + exposure
@@ -250,7 +251,5 @@ def _folded(before: Seen | None, record: AttemptRecord) -> Seen | None:
     if isinstance(record, Correction):
         return None if before is None else dataclasses.replace(before, correction=record)
     if before is None:
-        return Seen(record, record)
-    if step_of(record) > step_of(before.latest):
-        return dataclasses.replace(before, latest=record)
-    return dataclasses.replace(before, reserved=record) if step_of(record) < step_of(before.reserved) else before
+        return Seen(record)
+    return dataclasses.replace(before, latest=record) if step_of(record) > step_of(before.latest) else before
