@@ -7,7 +7,8 @@ from typing import Final
 import pytest
 
 from curator.model.accounting import DayFile, Identity, LegacyBudget
-from curator.model.digest import Json, digest_of
+from curator.model.digest import Digest, Json, compact, digest_of, parse
+from curator.model.ids import LeaseToken, attempt_id
 from curator.model.record import Violation
 from tests.golden_fixtures import golden, vectors
 
@@ -59,6 +60,27 @@ def test_a_day_is_read_as_it_was_written(tmp_path: Path) -> None:
     value = day(tmp_path)
 
     assert DayFile.decode(value).encode() == value
+
+
+def test_a_day_is_written_as_its_one_tree_would_be(tmp_path: Path) -> None:
+    value = day(tmp_path)
+    providers, first = value["providers"], first_of(value)
+    assert isinstance(providers, dict)
+    others: list[Json] = [first | {"id": attempt_id(Digest("b" * 64), 1, LeaseToken("0" * 32)), "jobDigest": "b" * 64}]
+    assert isinstance(others[0], dict)
+    others[0] |= {"leaseToken": "0" * 32, "claimAttempt": 1, "provider": "another"}
+    carry: Json = {"sourceDigest": "c" * 64, "importedAt": "2026-01-03T00:00:00.000Z"}
+    assert isinstance(carry, dict)
+    carry |= {"calls": 1, "tokens": 2, "costNanodollars": 3}
+    wider: Json = {**providers, "another": others, "nobody": []}
+    mores: list[dict[str, Json]] = [{}, {"providers": {}}, {"providers": wider}]
+    lasts: list[dict[str, Json]] = [{}, {"legacyCarry": {"another": carry}}]
+    for more in mores:
+        for last in lasts:
+            file = DayFile.decode(value | more | last)
+
+            assert file.text() == compact(file.encode())
+            assert DayFile.decode(parse(file.text().encode())) == file
 
 
 @pytest.mark.parametrize(
