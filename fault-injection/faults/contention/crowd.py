@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from curator.durable.read import list_names
 from curator.model.limits import SPOOL_NAMES_MAX
 from curator.model.times import iso, ms_of
-from faults.contention.foreground import held, is_alive, owner_of, replace
+from faults.contention.foreground import held, owner_of, replace
 from tests.acceptance.processes import arguments_of
 from tests.cli.commands import CURATOR, environ_of
 
@@ -53,7 +53,8 @@ class Crowd:
     source: Path | None = None
     living: dict[str, subprocess.Popen[bytes]] = dataclasses.field(default_factory=dict)
     rounds: int = 0
-    kills: int = 0
+    killed: set[int] = dataclasses.field(default_factory=set)
+    """The numbers of the dead."""
     leases_left: int = 0
     locks_left: int = 0
     arguments: set[bytes] = dataclasses.field(default_factory=set)
@@ -88,7 +89,7 @@ class Crowd:
             # It was quicker.
             self.ends.append((name, victim.returncode))
             return
-        self.kills += 1
+        self.killed.add(victim.pid)
         self.locks_left += self._age_locks()
         self.leases_left += self._age_leases(f"curator:{name}")
 
@@ -123,6 +124,11 @@ class Crowd:
         for name, process in self.living.items():
             self.ends.append((name, process.wait(60)))
         self.living.clear()
+
+    @property
+    def kills(self) -> int:
+        """How many of them were killed."""
+        return len(self.killed)
 
     def put_away(self) -> None:
         """Leave nobody behind, whatever has happened."""
@@ -180,9 +186,16 @@ class Crowd:
     def _output(self, name: str) -> IO[bytes]:
         return (self.folder / name).open("wb")
 
+    def is_left(self, lock: Path) -> bool:
+        """Tell whether a lock is of one who was killed; one that says no owner is given a moment to say it."""
+        if owner_of(lock) is None:
+            threading.Event().wait(0.02)
+        owner = owner_of(lock)
+        return lock.exists() and (owner is None or owner in self.killed)
+
     def _age_locks(self) -> int:
         """Make every lock old that a dead owner left, and count them."""
-        left = [path for path in locks(self.place) if _is_left(path)]
+        left = [path for path in locks(self.place) if self.is_left(path)]
         for path in left:
             with contextlib.suppress(FileNotFoundError):
                 os.utime(path, (time.time() - _OLD_S,) * 2)
@@ -207,10 +220,3 @@ def locks(place: Place) -> list[Path]:
     root = place.layout.root
     found = [path for path in root.rglob("*.lock*") if "curator" not in path.relative_to(root).parts]
     return [path for path in found if path.is_file()]
-
-
-def _is_left(lock: Path) -> bool:
-    """Tell whether a lock's owner is dead; one that says no owner is given a moment to say it."""
-    if owner_of(lock) is None:
-        threading.Event().wait(0.02)
-    return lock.exists() and not is_alive(owner_of(lock))

@@ -176,12 +176,11 @@ def _reap(lock: Path) -> None:
 
 def _is_left(lock: Path, stale_s: float) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        return time.time() - lock.stat().st_mtime > stale_s and not is_alive(owner_of(lock))
+        return time.time() - lock.stat().st_mtime > stale_s and not _is_alive(owner_of(lock))
     return False
 
 
-def is_alive(pid: int | None) -> bool:
-    """Tell whether a process of that number lives."""
+def _is_alive(pid: int | None) -> bool:
     if not pid:
         return False
     try:

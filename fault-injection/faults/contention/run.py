@@ -270,7 +270,9 @@ class _Driver:
     def _tidy(self) -> None:
         """Let as much time pass as what the dead had staged is kept, and let the product look at what stands."""
         run, old = self.run, time.time() - _STAGED_AGE_S
-        for path in (*run.place.layout.agent.rglob("*.tmp"), *locks(run.place)):
+        # A lock of anybody who ended by himself stays young, and is found.
+        left = filter(run.crowd.is_left, locks(run.place))
+        for path in (*run.place.layout.agent.rglob("*.tmp"), *left):
             os.utime(path, (old, old))
         for arguments in (("review", "--once", "--maintain"), ("doctor", "--fix"), ("verify",)):
             ended = run.crowd.curator(*arguments)
