@@ -38,7 +38,7 @@ from curator.workflow.maintenance import maintain
 from curator.workflow.pool import Pool
 from curator.workflow.projection import project
 from curator.workflow.recovery import project_keys, recover
-from curator.workflow.settings_files import LET_REVIEW, read_curator, read_service
+from curator.workflow.settings_files import LET_REVIEW, profile_of, read_curator, read_service
 from curator.workflow.shop import Shop, Stores
 
 if TYPE_CHECKING:
@@ -144,6 +144,20 @@ class App:
     def prepare(self) -> None:
         """Create the folders that are watched and locked."""
         self.shop.stores.spool.prepare()
+
+    def asking(self, reviewer: str) -> App:
+        """Return this app with another reviewer, by `offline` or PROVIDER/MODEL, within the same limits; nothing is written.
+
+        Raises `ConfigError` for a name that is none.
+        """
+        shop, named = self.shop, profile_of(reviewer)
+        standing = shop.service.reviewer or named
+        profile = dataclasses.replace(standing, provider=named.provider, model=named.model)
+        service = dataclasses.replace(shop.service, reviewer=profile)
+        asked = shop.reviewer
+        if isinstance(asked, _NamedReviewer):
+            asked = asked.renamed(profile, shop.settings)
+        return dataclasses.replace(self, shop=dataclasses.replace(shop, service=service, reviewer=asked))
 
     def beating(self) -> Beating:
         """Return this worker's heart."""

@@ -20,10 +20,12 @@ from curator.cli import (
     demo,
     doctor,
     enqueue,
+    evaluate,
     jobs,
     memory,
     project,
     release,
+    replay,
     review,
     service,
     status,
@@ -59,7 +61,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for group in (review, enqueue, status, doctor, release, demo, verify, backup):
+for group in (review, enqueue, status, doctor, release, demo, verify, backup, evaluate, replay):
     group.register(app)
 app.add_typer(jobs.app, name="jobs", cls=PlainGroup)
 app.add_typer(memory.app, name="memory", cls=PlainGroup)

@@ -57,7 +57,7 @@ class _Facts(Record):
     day: ADay
     provider: AProvider
     job_id: AJobId | None = None
-    """Absent only for an adopted attempt whose identity did not name its job."""
+    """Absent for an adopted attempt whose identity did not name its job, and for a trial, which belongs to none."""
     job_digest: ADigest
     claim_attempt: Annotated[int, Integer(1)]
     lease_token: ALeaseToken
@@ -66,7 +66,8 @@ class _Facts(Record):
     hold_cost_nanousd: _Count
     base_branch_digest: ADigest | None = None
     """The branch state that the attempt judges; absent for an adopted one, which judges the job's own."""
-    origin: Literal["curator", "adopted"]
+    origin: Literal["curator", "adopted", "trial"]
+    """Whether a job asked for it, another worker made it, or somebody wanted to see what a reviewer makes of it."""
 
     def check(self, where: str = "") -> None:
         """The id is the claim's."""

@@ -19,7 +19,7 @@ from curator.model.settings import ReviewerProfile
 from curator.quality.corpus import Conversation, Half
 from curator.quality.score import Marks, groups_of, mark, total
 from curator.reviewer.providers.offline import OfflineReviewer
-from curator.workflow.judging import Lacking, judge
+from curator.workflow.judging import Found, Lacking, judge
 
 Ask: TypeAlias = Callable[[Brief], Answer | CallFailure]
 _AFTER: Final = "2026-01-05T10:00:00.000Z"
@@ -48,11 +48,21 @@ class Table:
     groups: tuple[tuple[str, str, Marks], ...]
 
 
+def brief_of(conversation: Conversation) -> Brief:
+    """Return what a reviewer is asked about a conversation: what its first try as a job would be."""
+    job = conversation.job()
+    return Brief(job=job, base=job.branch, attempt=1, is_final=False)
+
+
 def sit(conversation: Conversation, half: Half, ask: Ask) -> Paper:
     """Let a conversation be reviewed once, and mark the memory after it."""
+    brief = brief_of(conversation)
+    return marked(conversation, half, judge(ask(brief), brief, require_evidence=False))
+
+
+def marked(conversation: Conversation, half: Half, judged: Found | Lacking) -> Paper:
+    """Apply what a proposal says to the conversation's memory, by the rules of a job, and mark what stands then."""
     job = conversation.job()
-    brief = Brief(job=job, base=job.branch, attempt=1, is_final=False)
-    judged = judge(ask(brief), brief, require_evidence=False)
     if isinstance(judged, Lacking):
         marks = mark(conversation, job.branch, has_failed=True)
         return Paper(conversation, half, job.branch, marks, judged.missed.code)

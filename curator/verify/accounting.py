@@ -84,7 +84,7 @@ def _attempt(tree: Tree, journal: Journal, path: Path, attempt: Fields) -> Itera
     if attempt["state"] == "settled":
         yield from _charge(path, attempt)
     steps = journal.steps(path.name, attempt_id)
-    if steps and latest(steps)["origin"] == "curator":
+    if steps and latest(steps)["origin"] != "adopted":
         yield from _projected(path, attempt, steps)
     elif steps:
         yield from _facts(path, attempt, latest(steps))

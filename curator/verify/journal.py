@@ -139,7 +139,7 @@ def _step(tree: Tree, journal: Journal, step: int, path: Path, fields: Fields) -
         key = differing(fields, other, ATTEMPT_FACTS)
         if key is not None:
             yield error(path, f"differs from an earlier step of its attempt in {key}")
-    if fields["origin"] == "curator" and step == 0 and text_of(fields, "reservedAt")[:10] != day:
+    if fields["origin"] != "adopted" and step == 0 and text_of(fields, "reservedAt")[:10] != day:
         yield error(path, "stands under another day than it was reserved on")
     yield from _order(journal, path, step, fields, steps)
     if step in (1, 2) and "provenance" in fields:
@@ -149,7 +149,7 @@ def _step(tree: Tree, journal: Journal, step: int, path: Path, fields: Fields) -
 
 
 def _order(journal: Journal, path: Path, step: int, fields: Fields, steps: Steps) -> Iterator[Finding]:
-    is_ours = fields["origin"] == "curator"
+    is_ours = fields["origin"] != "adopted"
     day, attempt_id = path.parent.parent.name, text_of(fields, "id")
 
     def is_missing(number: int) -> bool:
@@ -226,7 +226,7 @@ def _compare(path: Path, last: Fields, state: str, result: Fields) -> Iterator[F
         yield error(path, "is of another job than its result")
         return
     provenance = fields_of(fields_of(result, "outcome"), "provenance")
-    is_ours = last["origin"] == "curator"
+    is_ours = last["origin"] != "adopted"
     if not provenance:
         if state == "settled" and is_ours:
             yield error(path, "is settled, and its result tells no usage")
@@ -250,5 +250,5 @@ def _compare_usage(path: Path, last: Fields, provenance: Fields) -> Iterator[Fin
         return
     kept = fields_of(last, "provenance")
     # Of an adopted attempt the day file tells, and that may spell the rest otherwise.
-    if kept != provenance if last["origin"] == "curator" else fields_of(kept, "usage") != usage:
+    if kept != provenance if last["origin"] != "adopted" else fields_of(kept, "usage") != usage:
         yield error(path, "is settled by another usage than its result's")

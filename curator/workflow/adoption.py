@@ -374,7 +374,7 @@ def _all(file: DayFile) -> Iterator[DayAttempt]:
 
 
 def _is_ours(seen: Seen) -> bool:
-    return seen.latest.origin == "curator"
+    return seen.latest.origin != "adopted"
 
 
 def _today(shop: Shop) -> Day:

@@ -114,7 +114,11 @@ def attempt(claim: Claim, base: Judged, tally: Tally, shop: Shop) -> Attempted:
     return _settle(claim, sent, brief, answer, shop)
 
 
-def _reserve(claim: Claim, base: Judged, prepared: Prepared, shop: Shop) -> Reserved | Spent:
+def hold_budget(draft: Reserved, prepared: Prepared, shop: Shop) -> Reserved | Spent:
+    """Reserve a call within the day's limits, or say which of them forbids it.
+
+    Raises `ConfigError` for a call that no day's limits would allow.
+    """
     profile = shop.service.reviewer
     assert profile is not None
     limits = profile.limits
@@ -122,6 +126,13 @@ def _reserve(claim: Claim, base: Judged, prepared: Prepared, shop: Shop) -> Rese
     if never is not None:
         fact = f"one call alone holds more than the day's limit of {never}"
         raise ConfigError(fact, remedy="Raise that limit of the reviewer in service.json")
+    reserved = shop.stores.attempts.reserve(draft, limits)
+    if isinstance(reserved, Refused):
+        return Spent(prepared.provider, reserved.limit, reserved.exposure, limits)
+    return reserved
+
+
+def _reserve(claim: Claim, base: Judged, prepared: Prepared, shop: Shop) -> Reserved | Spent:
     now = shop.clock.now()
     draft = Reserved(
         id=attempt_id(claim.job.digest, claim.attempt, claim.running.lease_token),
@@ -137,10 +148,7 @@ def _reserve(claim: Claim, base: Judged, prepared: Prepared, shop: Shop) -> Rese
         base_branch_digest=base.digest,
         origin="curator",
     )
-    reserved = shop.stores.attempts.reserve(draft, limits)
-    if isinstance(reserved, Refused):
-        return Spent(prepared.provider, reserved.limit, reserved.exposure, limits)
-    return reserved
+    return hold_budget(draft, prepared, shop)
 
 
 def _dispatch_of(reserved: Reserved, prepared: Prepared, shop: Shop) -> Dispatched:

@@ -1,0 +1,107 @@
+"""Put the reviewer of an agent folder to the corpus: each call is held and counted in the journal, and capped besides.
+
+No memory of the folder is read or changed, and no job is made; but a call is a call, and counts against the day.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curator.model.ports import Class, Hold
+from curator.quality.corpus import Conversation, Half, read
+from curator.quality.exam import Paper, brief_of, marked
+from curator.workflow.attempt import Spent
+from curator.workflow.judging import Lacking
+from curator.workflow.trial import Capped, Purse, Tried, Unsent, try_out
+
+if TYPE_CHECKING:
+    from curator.model.ports import Reviewer
+    from curator.workflow.shop import Shop
+
+FAILURES_MAX: Final = 5
+"""Failed calls in a row after which the reviewer is taken for out of order: more would only be paid for."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sitting:
+    """One conversation that is to be reviewed."""
+
+    half: Half
+    conversation: Conversation
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Halted:
+    """Why the rest was not asked."""
+
+    fact: str
+    remedy: str
+    is_wanted: bool = False
+    """Whether whoever asked wanted it to end here."""
+
+
+Step: TypeAlias = Paper | Halted
+
+
+def sittings(halves: Iterable[Half]) -> tuple[Sitting, ...]:
+    """Return the conversations in an order that mixes halves, categories and languages: any head of it is a sample."""
+    found = [Sitting(half, conversation) for half in halves for conversation in read(half)]
+    return tuple(sorted(found, key=lambda each: hashlib.sha256(each.conversation.id.encode()).digest()))
+
+
+def most(chosen: Iterable[Sitting], reviewer: Reviewer) -> Hold:
+    """Return what these calls hold together: more than they are expected to cost. Raises `ReviewerSetupError`."""
+    holds = [reviewer.prepare(brief_of(each.conversation)).hold for each in chosen]
+    return Hold(sum(hold.tokens for hold in holds), sum(hold.cost_nanousd for hold in holds))
+
+
+def examine(chosen: Iterable[Sitting], shop: Shop, purse: Purse) -> Iterator[Step]:
+    """Let each conversation be reviewed, in order, until all are or something forbids it; the last step says what.
+
+    Raises `ReviewerSetupError`, `ConfigError` and what the journal raises.
+    """
+    failures = 0
+    for each in chosen:
+        if shop.stop.is_set():
+            yield Halted("it was interrupted", "What was asked is counted", is_wanted=True)
+            return
+        tried = try_out(brief_of(each.conversation), shop, purse)
+        if not isinstance(tried, Tried):
+            yield _halted(tried)
+            return
+        yield marked(each.conversation, each.half, tried.judged)
+        failures = failures + 1 if isinstance(tried.judged, Lacking) else 0
+        fault = _fault(tried, failures)
+        if fault is not None:
+            yield fault
+            return
+
+
+def _halted(tried: Spent | Capped | Unsent) -> Halted:
+    match tried:
+        case Capped(cap):
+            return Halted(f"the cap of {cap} was reached", f"Raise --max-{cap} to ask more", is_wanted=True)
+        case Spent(provider, limit):
+            fact = f"the day's limit of {limit} for {provider} leaves no room for one more call"
+            return Halted(fact, "Go on after midnight UTC, or raise that limit in service.json")
+        case Unsent(unready):
+            if unready is None:
+                return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
+            return Halted(unready.fact, unready.remedy)
+
+
+def _fault(tried: Tried, failures: int) -> Halted | None:
+    if not isinstance(tried.judged, Lacking):
+        return None
+    lacking = tried.judged
+    if lacking.missed.kind is Class.STOPPED:
+        return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
+    if lacking.missed.kind is Class.CONFIGURATION:
+        return Halted(f"the reviewer cannot be asked: {lacking.message}", "Run `curator config check`")
+    if failures >= FAILURES_MAX:
+        fact = f"{failures} calls in a row brought no proposal, the last for this: {lacking.message}"
+        return Halted(fact, "Run `curator config check`, or try later")
+    return None
