@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -145,11 +145,11 @@ class Place:
 
     # The command.
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a command on the agent folder."""
-        environ = environ_of(self.home, PI_CODING_AGENT_DIR=str(self.layout.agent))
-        pipe = subprocess.PIPE
-        return subprocess.Popen([*CURATOR, *arguments], env=environ, cwd=self.home, stdout=pipe, stderr=pipe)
+    def start(self, *arguments: str, before: Sequence[str] = (), **more: str) -> subprocess.Popen[bytes]:
+        """Start a command on the agent folder, by another one `before` it, with `more` in its environment."""
+        environ = environ_of(self.home, PI_CODING_AGENT_DIR=str(self.layout.agent), **more)
+        argv, pipe = [*before, *CURATOR, *arguments], subprocess.PIPE
+        return subprocess.Popen(argv, env=environ, cwd=self.home, stdout=pipe, stderr=pipe)
 
     def run(self, *arguments: str) -> Ran:
         """Run a command to its end."""
