@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,9 +48,17 @@ class Desk:
             block["apiKey"] = key
         self.agent.mkdir(parents=True, exist_ok=True)
         (self.agent / "models.json").write_text(json.dumps({"providers": {"fake": block}}))
+        self.route("pi")
+
+    def provide(self, name: str, **block: Json) -> None:
+        """Know another provider alone, and let curator choose the way."""
+        (self.agent / "models.json").write_text(json.dumps({"providers": {name: block}}))
+        self.route("auto")
+
+    def route(self, via: str) -> None:
         settings = self.agent / "no-forgetti" / "curator" / "curator.toml"
         settings.parent.mkdir(parents=True, exist_ok=True)
-        settings.write_text(f'via = "pi"\npi = "{self.pi}"\n')
+        settings.write_text(f'via = "{via}"\npi = "{self.pi}"\n')
 
     def reviewer(self, model: str = "fake-1", effort: Effort = "off", provider: str = "fake") -> Reviewer:
         profile = ReviewerProfile(provider=provider, model=model, reasoning_effort=effort)
@@ -153,6 +162,7 @@ def test_an_error_status_is_one_request_that_cost_nothing(
         ("toolcall", "unexpected_tool_use", True),
         ("length", "output_truncated", True),
         ("empty", "empty_model_output", True),
+        ("truncated", "provider_error", False),
         ("reset", "provider_error", False),
         ("badsse", "provider_error", False),
     ],
@@ -164,6 +174,42 @@ def test_each_other_failure_is_one_request(tmp_path: Path, pi: str, mode: str, c
     assert (failure.code, failure.kind) == (code, Class.RETRY)
     assert (failure.provenance is not None) == is_settled
     assert failure.provenance is None or failure.provenance.usage.total_tokens > 0
+
+
+@pytest.mark.parametrize("pi", EACH_PI)
+def test_a_refusal_that_pi_tells_of_is_no_proposal(tmp_path: Path, pi: str) -> None:
+    # Of a refusal by the two other APIs Pi tells nothing: its words come as an answer, which is no JSON, or as none.
+    with desk(tmp_path, pi, "refusal") as at:
+        at.lay("anthropic-messages")
+        failure = failed(at.ask())
+        assert len(at.requests()) == 1
+    assert (failure.code, failure.kind) == ("provider_error", Class.RETRY)
+
+
+@pytest.mark.parametrize("pi", EACH_PI)
+def test_a_login_of_pi_is_left_to_pi(tmp_path: Path, pi: str) -> None:
+    token = "sk-ant-oat01-made-up"
+    with desk(tmp_path, pi) as at:
+        at.provide("anthropic", baseUrl=at.url.removesuffix("/v1"))
+        day_after_ms = time.time_ns() // 1_000_000 + 86_400_000
+        login: Json = {"type": "oauth", "access": token, "refresh": "made-up", "expires": day_after_ms}
+        auth = at.agent / "auth.json"
+        auth.write_text(json.dumps({"anthropic": login}))
+        auth.chmod(0o600)
+        reviewer = at.reviewer("claude-haiku-4-5", provider="anthropic")
+        call = reviewer.prepare(at.brief)
+        ready = call.make_ready(Flag())
+        assert isinstance(ready, PiCall)
+        answer = reviewer.ask(ready, Flag())
+        (request,) = at.requests()
+        assert json.loads(auth.read_text()) == {"anthropic": login}
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.provenance.model) == (PROPOSAL, "claude-haiku-4-5")
+    headers = request["headers"]
+    assert isinstance(headers, dict)
+    assert "oauth" in str(headers["anthropic-beta"])
+    assert "authorization" in headers
+    assert "x-api-key" not in headers
 
 
 @pytest.mark.parametrize("pi", EACH_PI)
