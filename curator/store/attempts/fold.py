@@ -149,10 +149,13 @@ class DayFold:
                 # Closed days for the most part: these two looks are all that they cost.
                 return ()
             names = ["", *(name for name in list_names(self.root, _SHARDS_MAX) if SHARD.fullmatch(name))]
-            before, folders = self._listings, ((name, self.root / name) for name in names)
-            self._listings = {name: before.get(name) or (path, Listing(path)) for name, path in folders}
+            self._listings = {name: self._listings.get(name) or self._listing_of(name) for name in names}
             self._shards.done()
         return self._listings.values()
+
+    def _listing_of(self, name: str) -> tuple[Path, Listing]:
+        folder = self.root / name
+        return folder, Listing(folder)
 
     def _take(self, path: Path) -> None:
         try:
