@@ -141,21 +141,23 @@ def a_log_carries_a_fact(run: Run) -> None:
     (run.crowd.folder / "more.out").write_text("Fact number 7.\n", "utf-8")
 
 
-def a_request_came_twice(run: Run) -> None:
-    lines = run.place.log.read_text("utf-8").splitlines(keepends=True)
-    run.place.log.write_text("".join((*lines, lines[-1])), "utf-8")
+def requests_came_twice(run: Run) -> None:
+    run.place.log.write_text(run.place.log.read_text("utf-8") * 2, "utf-8")
 
 
-def a_dispatch_is_not_in_the_journal(run: Run) -> None:
-    path = next(
-        path for path in run.place.layout.attempts.glob("*/??/*.1.json") if b'"dispatched"' in path.read_bytes()
-    )
-    for step in path.parent.glob(path.name.replace(".1.", ".?.")):
-        step.unlink()
+def attempts_are_not_in_the_journal(run: Run) -> None:
+    """Several: who died over a call may have another one that names the same request."""
+    for path in sorted(run.place.layout.attempts.glob("*/??/*.2.json"))[:10]:
+        for step in path.parent.glob(path.name.replace(".2.", ".?.")):
+            step.unlink()
 
 
 def no_request_came(run: Run) -> None:
     run.place.log.write_text("", "utf-8")
+
+
+def calls_were_lost_without_a_death(run: Run) -> None:
+    run.crowd.leases_left = -1
 
 
 def an_attempt_has_no_end(run: Run) -> None:
@@ -184,9 +186,10 @@ DAMAGES: Final[dict[Callable[[Run], None], str]] = {
     a_job_still_runs: "nothing_is_left",
     a_heartbeat_carries_evidence: "what_was_said_stays_private",
     a_log_carries_a_fact: "what_was_said_stays_private",
-    a_request_came_twice: "every_request_was_dispatched",
-    a_dispatch_is_not_in_the_journal: "every_request_was_dispatched",
+    requests_came_twice: "every_request_was_dispatched",
+    attempts_are_not_in_the_journal: "every_request_was_dispatched",
     no_request_came: "every_dispatch_is_a_request",
+    calls_were_lost_without_a_death: "every_attempt_is_over",
     an_attempt_has_no_end: "every_attempt_is_over",
     fewer_calls_were_allowed: "no_limit_was_passed",
     fewer_tokens_were_allowed: "no_limit_was_passed",

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[3]
 REVIEWERS: Final = 4
 SERVICE: Final = "service"
-SLOTS_MAX: Final = 4
-"""How many calls one process has under way at most: the service's slots."""
 _OLD_S: Final = 60
 _LOOK_S: Final = 0.3
 _ENDS: Final = (0, 75, 78)

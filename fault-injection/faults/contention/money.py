@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from curator.model.times import ms_of
-from faults.contention.crowd import SLOTS_MAX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,11 +91,14 @@ def every_request_was_dispatched(run: Run) -> Iterator[str]:
 
 
 def every_dispatch_is_a_request(run: Run) -> Iterator[str]:
-    """But for those who died between the record and the first byte: a call for each of the slots of each."""
-    sent = sum(each.dispatched_ms is not None for each in attempts_in(run.place.layout))
-    missing = sent - len(run.requests)
-    if missing > run.crowd.kills * SLOTS_MAX:
-        yield f"{missing} dispatches without a request, and {run.crowd.kills} kills"
+    """What was settled was asked; and of the rest as many were not as can have died between the record and the first byte."""
+    asked = Counter(request_of(each["body"]) for each in run.requests)
+    attempts = [each for each in attempts_in(run.place.layout) if each.dispatched_ms is not None]
+    for request, times in (Counter(each.request for each in attempts if each.steps[-1] == "settled") - asked).items():
+        yield f"{times} more settled attempts than requests of {request[:12]}"
+    missing = len(attempts) - len(run.requests)
+    if missing > run.crowd.leases_left:
+        yield f"{missing} dispatches without a request, and the killed had {run.crowd.leases_left} jobs"
 
 
 def every_attempt_is_over(run: Run) -> Iterator[str]:
@@ -105,10 +107,10 @@ def every_attempt_is_over(run: Run) -> Iterator[str]:
     for each in attempts:
         if each.is_open:
             yield f"{each.id} is still {each.steps[-1]}"
-    resets = sum(each["mode"] == "reset" for each in run.requests)
+    lost = run.crowd.leases_left + sum(each["mode"] == "reset" for each in run.requests)
     unknown = sum(each.steps[-1] == "unknown" for each in attempts)
-    if unknown > run.crowd.kills * SLOTS_MAX + resets:
-        yield f"{unknown} attempts whose end nobody knows, and {run.crowd.kills} kills"
+    if unknown > lost:
+        yield f"nobody knows the end of {unknown} attempts, and {lost} were cut off"
 
 
 def no_limit_was_passed(run: Run) -> Iterator[str]:

@@ -63,7 +63,7 @@ class Plan:
     """How many entries the stranger adds to a branch at most."""
     pause_ms: int = 150
     """How long the stranger waits between two of them at most."""
-    seconds_max: float = 60.0
+    seconds_max: float = 90.0
 
     def command(self) -> str:
         """Return what draws this plan again."""
