@@ -33,6 +33,7 @@ from curator.store.standings import StandingStore
 from curator.workflow.authority import MEANING
 from curator.workflow.beats import Beating, foreign_live_worker
 from curator.workflow.drain import drain
+from curator.workflow.headroom import let_go_on
 from curator.workflow.instance import sole_service
 from curator.workflow.maintenance import maintain
 from curator.workflow.pool import Pool
@@ -98,6 +99,7 @@ class App:
         self.tell_promise()
         with Beating(shop) as beating:
             recover(shop, leave_expired=True)
+            let_go_on(shop)
             sleeper = _Sleeper(shop.stop) if wait else None
             drained = drain(shop, limit=limit, sleeper=sleeper, pulse=beating)
             project(shop, force=True)
@@ -170,6 +172,10 @@ class App:
     def recover(self) -> None:
         """Put right what a crash left."""
         recover(self.shop, leave_expired=True)
+
+    def let_go_on(self) -> None:
+        """Let the jobs that wait for the budget go on, where limits that were raised have made room."""
+        let_go_on(self.shop)
 
     def maintain(self) -> None:
         """Do what keeps an agent folder small and right; one bad entry never stops the rest."""

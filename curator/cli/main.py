@@ -1,7 +1,8 @@
 """The command `curator`: its groups, and how it ends.
 
 Every expected failure becomes one line on stderr and an exit status of its own: 0 done, 1 a defect, 2 a wrong command
-line, 65 a bad record, 66 not found, 74 the disk, 75 busy, 78 configuration, 130 interrupted.
+line, 65 a bad record, 66 not found, 67 figures that the files do not come to, 74 the disk, 75 busy, 78 configuration, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from curator import __version__
 from curator.cli import (
     authority,
     backup,
+    budget,
     config,
     demo,
     doctor,
@@ -50,6 +52,7 @@ _DEFAULTS: Final = {
     "authority": "show",
     "service": "status",
     "project": "list",
+    "budget": "show",
 }
 """What a group does when only the group is named."""
 
@@ -69,6 +72,7 @@ app.add_typer(config.app, name="config", cls=PlainGroup)
 app.add_typer(authority.app, name="authority", cls=PlainGroup)
 app.add_typer(service.app, name="service", cls=PlainGroup)
 app.add_typer(project.app, name="project", cls=PlainGroup)
+app.add_typer(budget.app, name="budget", cls=PlainGroup)
 
 
 def _tell_version(is_asked: bool) -> None:

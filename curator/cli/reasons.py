@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LIMIT_KEYS: Final = {"calls": "maxCallsPerDay", "tokens": "maxTokensPerDay", "cost": "maxCostPerDayUsd"}
 """Which key of the reviewer in service.json raises a limit."""
-RAISE: Final = "Raise it there, then run `curator jobs retry --all`"
+RAISE: Final = "Raise it there, and they go on; or see `curator budget`"
 
 _TEXTS: Final[dict[Cause, str]] = {
     "turn": "the next review",

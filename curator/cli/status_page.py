@@ -5,27 +5,24 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from curator.cli.job_page import OFFLINE, RESULTS, exposed
-from curator.cli.page import counted, dollars, moment, short, span
+from curator.cli.budget_page import budget_document, budget_lines
+from curator.cli.job_page import RESULTS
+from curator.cli.page import counted, moment, short, span
 from curator.cli.reasons import group_lines, reason_document
 from curator.model.times import iso, ms_of
 from curator.workflow.inspect.steps import STEPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from curator.durable.layout import Layout
-    from curator.model.budget import Amount
     from curator.model.digest import Json
     from curator.workflow.inspect.jobs import JobLine
-    from curator.workflow.inspect.status import Budget, ProjectLine, Status, Worker
+    from curator.workflow.inspect.status import ProjectLine, Status, Worker
 
 _LAST: Final = 5
 """So many results are told."""
 _PROJECTS_SHOWN: Final = 10
-_BAR_CHARS: Final = 30
-_MARKS: Final = (("spent", "#"), ("held", "="), ("unknown", "?"))
-_FREE: Final = "."
 
 
 def status_lines(layout: Layout, found: Status) -> Iterator[str]:
@@ -49,8 +46,9 @@ def status_lines(layout: Layout, found: Status) -> Iterator[str]:
     if len(projects) > _PROJECTS_SHOWN:
         yield f"          and {counted(len(projects) - _PROJECTS_SHOWN, 'more project')}; see `curator jobs list`"
     for budget in found.budgets:
-        yield f"budget    {_budget(budget)}"
-        yield from (f"          {bar}" for bar in _bars(budget))
+        first, *more = budget_lines(budget, "today")
+        yield f"budget    {first}"
+        yield from (f"          {line}" for line in more)
     if found.storage is not None:
         promise = "survives power loss" if found.storage.is_power_safe else "survives a crash, but not power loss"
         yield f"storage   {found.storage.kind} at {found.storage.point}: what is accepted {promise}"
@@ -133,41 +131,6 @@ def _age_ms(found: Status, line: JobLine) -> int:
     return max(0, found.now - ms_of(line.since))
 
 
-def _budget(budget: Budget) -> str:
-    exposure, limits = budget.exposure, budget.limits
-    columns = (("spent", exposure.actual), ("held", exposure.held), ("unknown", exposure.unknown))
-    told = [f"{exposed(budget.provider, amount)} {name}" for name, amount in columns if amount.calls or name == "spent"]
-    bound = ""
-    if limits is not None:
-        bound = f", of {counted(limits.calls, 'call')}, {limits.tokens:,} tokens, {dollars(limits.cost_nanousd)}"
-    return f"{budget.provider} today: {'; '.join(told)}{bound}"
-
-
-def _bars(budget: Budget) -> Iterator[str]:
-    """Draw each limit of the day: what is spent, held and unknown of it, each with a mark of its own."""
-    if budget.limits is None:
-        return
-    limits = budget.limits
-    rows: list[tuple[str, int, Callable[[Amount], int], Callable[[int], str]]] = [
-        ("calls", limits.calls, lambda amount: amount.calls, lambda number: f"{number:,}"),
-        ("tokens", limits.tokens, lambda amount: amount.tokens, lambda number: f"{number:,}"),
-        ("cost", limits.cost_nanousd, lambda amount: amount.cost_nanousd, dollars),
-    ]
-    for name, limit, take, said in rows[:1] if budget.provider == OFFLINE else rows:
-        exposure = budget.exposure
-        amounts = [take(part) for part in (exposure.actual, exposure.held, exposure.unknown)]
-        told = ", ".join(f"{said(amount)} {word}" for (word, _), amount in zip(_MARKS, amounts, strict=True))
-        yield f"{name:<7} [{_bar(amounts, limit)}] {told} of {said(limit)}"
-
-
-def _bar(amounts: list[int], limit: int) -> str:
-    """Return a bar in which everything that is there shows, however little it is."""
-    drawn = ""
-    for (_, mark), amount in zip(_MARKS, amounts, strict=True):
-        drawn += mark * (max(1, amount * _BAR_CHARS // limit) if amount else 0)
-    return drawn[:_BAR_CHARS].ljust(_BAR_CHARS, _FREE)
-
-
 def status_document(layout: Layout, found: Status) -> dict[str, Json]:
     """Return the whole look for a program."""
     configured: dict[str, Json] = {} if found.service is None else {"service": found.service.encode()}
@@ -202,7 +165,7 @@ def status_document(layout: Layout, found: Status) -> dict[str, Json]:
         "setAsideFor": {letter.name: letter.reason for letter in found.set_aside},
         "projects": [_project_document(project) for project in found.projects()],
         "day": found.day,
-        "budgets": [_budget_document(budget) for budget in found.budgets],
+        "budgets": [budget_document(budget) for budget in found.budgets],
         **storage,
         "admitting": [
             {"projectKey": each.key, "projectRoot": each.root, "authority": each.authority, "jobs": list(each.jobs)}
@@ -235,14 +198,3 @@ def _worker_document(worker: Worker) -> Json:
         "isFresh": worker.is_fresh,
         "isAlive": worker.is_alive,
     }
-
-
-def _budget_document(budget: Budget) -> Json:
-    columns = (("actual", budget.exposure.actual), ("held", budget.exposure.held), ("unknown", budget.exposure.unknown))
-    told: dict[str, Json] = {"provider": budget.provider}
-    for name, amount in columns:
-        told[name] = {"calls": amount.calls, "tokens": amount.tokens, "costNanodollars": amount.cost_nanousd}
-    if budget.limits is not None:
-        limits = budget.limits
-        told["limits"] = {"calls": limits.calls, "tokens": limits.tokens, "costNanodollars": limits.cost_nanousd}
-    return told

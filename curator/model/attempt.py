@@ -260,6 +260,23 @@ def corrected_from(lost: Unknown, at: str, provenance: Provenance) -> Correction
     )
 
 
+def corrected_by(lost: Unknown, at: str, actual: tuple[int, int] | None, reason: str) -> Correction:
+    """Return the correction by an operator's word: the tokens and nano-dollars of the bill, or None for not billed."""
+    tokens, nano = actual or (0, 0)
+    return Correction.decode(
+        facts_of(lost)
+        | {
+            "state": "corrected",
+            "correctedAt": at,
+            "source": "operator",
+            "isBilled": actual is not None,
+            "chargedTokens": tokens,
+            "chargedCostNanousd": nano,
+            "reason": reason,
+        }
+    )
+
+
 def _sent_facts(sent: Dispatched) -> dict[str, Json]:
     encoded = sent.encode()
     names = ("dispatchedAt", "requestDigest", "model", "api")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, assert_never
 
+from curator.model.accounting import DayCancelled, DayDispatched, DayReserved, DaySettled, DayUnknown
 from curator.model.attempt import (
     Attempt,
     Cancelled,
@@ -22,6 +23,7 @@ from curator.model.attempt import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from curator.model.accounting import DayAttempt, DayFile
     from curator.model.ports import Hold
 
 
@@ -110,6 +112,28 @@ def exposure_of(attempt: Attempt, correction: Correction | None = None) -> Expos
 def exposure_of_legacy(carry: LegacyCarry) -> Exposure:
     """Return a legacy budget's place: nobody knows which of its calls ended how."""
     return Exposure(unknown=Amount(carry.calls, carry.tokens, carry.cost_nanousd))
+
+
+def panel_exposure(file: DayFile, provider: str) -> Exposure:
+    """Return what Pi's panel adds up for a provider from a day's file (interop.md 5.4)."""
+    carry = (file.legacy_carry or {}).get(provider)
+    legacy = Amount() if carry is None else Amount(carry.calls, carry.tokens, carry.cost_nanodollars)
+    return total_exposure((*map(_panel_part, file.providers.get(provider, ())), Exposure(unknown=legacy)))
+
+
+def _panel_part(attempt: DayAttempt) -> Exposure:
+    hold = Amount(1, attempt.hold_tokens, attempt.hold_cost_nanodollars)
+    match attempt:
+        case DayCancelled():
+            return Exposure()
+        case DaySettled():
+            return Exposure(actual=Amount(1, attempt.charged_tokens, attempt.charged_cost_nanodollars))
+        case DayUnknown():
+            return Exposure(unknown=hold)
+        case DayReserved() | DayDispatched():
+            return Exposure(held=hold)
+        case _:
+            assert_never(attempt)
 
 
 def total_exposure(parts: Iterable[Exposure]) -> Exposure:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from curator.model.budget import Limits
 from curator.model.heartbeat import Release
+from curator.model.ids import Day
 from curator.model.limits import CONCURRENCY_MAX
 from curator.model.outcome import nanousd
-from curator.model.record import Integer, MayBeAbsent, Record, Text, Violation
+from curator.model.record import Integer, MayBeAbsent, Pattern, Record, Text, Violation
+from curator.model.times import DAY_MS, day_of, day_start
 
 Mode: TypeAlias = Literal["embedded", "shadow", "external"]
 Via: TypeAlias = Literal["auto", "direct", "pi"]
@@ -61,6 +63,29 @@ class ServiceSettings(Record):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSettings(Record):
+    """`[budget]` of curator.toml."""
+
+    unresolved: Annotated[
+        str,
+        Pattern(r"charge|expire-after = (?:0|[1-9][0-9]{0,2}) days?", "`charge` or `expire-after = N days`"),
+        MayBeAbsent(),
+    ] = "charge"
+    """How long an attempt without an end counts after its own day: until somebody settles it, or for so many days."""
+
+    def counts_from(self, today: Day) -> Day:
+        """Return the first day whose attempts without an end count against today's limits."""
+        if self.unresolved == "charge":
+            return FIRST_DAY
+        days = int(self.unresolved.removeprefix("expire-after = ").partition(" ")[0])
+        return Day(day_of(day_start(today) - days * DAY_MS))
+
+
+FIRST_DAY: Final = Day("0000-00-00")
+"""Before any day that there is."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorSettings(Record):
     """curator.toml: what the protocol has no word for. Keys are written with underscores there."""
 
@@ -86,3 +111,4 @@ class CuratorSettings(Record):
     """Whether a model whose price nobody tells is asked, with calls and tokens as its only limits."""
     release: Annotated[Release, MayBeAbsent()] = "0.5.4"
     """The extension's release to show in heartbeats where no running one tells it."""
+    budget: Annotated[BudgetSettings, MayBeAbsent()] = BudgetSettings()

@@ -126,7 +126,7 @@ def hold_budget(draft: Reserved, prepared: Prepared, shop: Shop) -> Reserved | S
     if never is not None:
         fact = f"one call alone holds more than the day's limit of {never}"
         raise ConfigError(fact, remedy="Raise that limit of the reviewer in service.json")
-    reserved = shop.stores.attempts.reserve(draft, limits)
+    reserved = shop.stores.attempts.reserve(draft, limits, shop.settings.budget.counts_from(draft.day))
     if isinstance(reserved, Refused):
         return Spent(prepared.provider, reserved.limit, reserved.exposure, limits)
     return reserved

@@ -24,7 +24,7 @@ from curator.model.digest import Json, MalformedJsonError, parse, pretty
 from curator.model.limits import CURATOR_TOML_BYTES_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.record import Record, Violation
 from curator.model.reviewer_facts import Credential, Found
-from curator.model.settings import CuratorSettings, Mode, ReviewerProfile, ServiceSettings
+from curator.model.settings import BudgetSettings, CuratorSettings, Mode, ReviewerProfile, ServiceSettings
 from curator.pi.credentials import find_credential
 from curator.pi.models import find_model
 
@@ -85,6 +85,7 @@ def read_curator(layout: Layout) -> CuratorSettings:
         return CuratorSettings()
     value = _parse_toml(path, raw)
     _refuse_strangers(path, value, CuratorSettings(), "", _MEND_TOML)
+    _refuse_strangers(path, value.get("budget"), BudgetSettings(), "budget.", _MEND_TOML)
     return _decoded(path, value, CuratorSettings, _MEND_TOML)
 
 

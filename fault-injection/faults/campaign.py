@@ -360,6 +360,9 @@ class Stage:
             if now.mode == "shadow" and turn:
                 # What was begun for the real memory waits until a person ends shadow mode.
                 self._world(f"person {turn}", clock, since).configure("external")
+            if turn:
+                # What a call of an earlier day keeps from being asked waits until a person says what that call cost.
+                self._world(f"operator {turn}", clock, since).settle_lost()
             failed = self.recover(f"day {turn + 2}", clock, since)
             if failed:
                 return failed

@@ -156,6 +156,19 @@ def attempts_come_to_rest(case: Case) -> Iterator[str]:
             yield f"{attempt} has a result that tells its bill, and is {state_of(steps)}"
 
 
+def a_persons_word_on_a_call_stays(case: Case) -> Iterator[str]:
+    """Once a person was told that a call is settled as they said, it stays so, and nothing of it is unknown any more."""
+    for when, view, settled in (
+        ("by the crash", case.crashed, case.told_before("reconciled")),
+        ("since", case.now, case.told("reconciled")),
+    ):
+        for attempt in settled:
+            steps, past = view.attempts.get(attempt, {}), view.past.get(attempt)
+            stands = past.state if past is not None else state_of(steps) if steps else "gone"
+            if stands != "corrected":
+                yield f"{attempt} was settled by a person, and {when} it is {stands}"
+
+
 def a_closed_day_costs_what_it_cost(case: Case) -> Iterator[str]:
     """What stands for a day says of each attempt what its files said, and its totals are their sum."""
     for attempt, row in case.now.past.items():

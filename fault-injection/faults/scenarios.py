@@ -117,6 +117,14 @@ def _one_call_a_day(world: World) -> None:
     world.configure("external", calls=1)
 
 
+def _settle_lost(world: World) -> None:
+    """Let a person say what the lost call cost, and the job go on."""
+    world.settle_lost()
+    world.rest()
+    world.clock.move(_BACK_OFF_MS)
+    world.review()
+
+
 def _another_worker_decided(world: World) -> None:
     """Leave a decision that the store cannot apply, as another worker of the protocol may have elected it."""
     _queued("alpha")(world)
@@ -393,6 +401,7 @@ _ALL: Final = (
         _one_call_a_day,
         _wait_for_the_next_day,
     ),
+    _one("reconciled", Fails(), _ALPHA, prepare=_failed, run=_settle_lost, again=_settle_lost),
     _one("stopped-before", Stops(_ALPHA), run=_review),
     _one("stopped-meanwhile", Fails("aborted", Class.STOPPED, stops=True), _ALPHA, run=_review),
     _one("overslept", Says(("Alpha is remembered.",), sleeps=True), run=_review_twice),

@@ -18,6 +18,7 @@ from curator.durable.layout import Layout
 from curator.durable.publish import ensure_directory, remove, replace
 from curator.errors import ReviewerSetupError
 from curator.model import event
+from curator.model.attempt import Unknown
 from curator.model.digest import Digest, pretty
 from curator.model.feedback import Pending
 from curator.model.ids import BranchName, session_key
@@ -38,6 +39,7 @@ from curator.store.finished import FinishedStore
 from curator.store.jobs import JobStore
 from curator.store.spool import Spool
 from curator.store.standings import StandingStore
+from curator.workflow.reconcile import reconcile
 from curator.workflow.settings_files import read_curator, read_service, write_service
 from curator.workflow.shop import Shop, Stores
 from faults.recording import Mark
@@ -251,6 +253,15 @@ class World:
         self.tell(Mark("overslept"))
         self.clock.move(OVERSLEPT_MS)
         World(self.layout.agent, self.volume, self.clock, self.script, f"{self.life}/other", self.tell).review()
+
+    def settle_lost(self) -> None:
+        """Let the operator say of each call whose end nobody knows that it was not billed."""
+        shop = self.shop
+        for day in shop.stores.attempts.days():
+            for seen in shop.stores.attempts.of_day(day):
+                if isinstance(seen.latest, Unknown) and seen.correction is None:
+                    reconcile(seen.id, None, "It is not on the bill.", shop)
+                    self.tell(Mark("reconciled", seen.id))
 
     def begin_memory(self, *texts: str) -> None:
         """Make the project's memory, with these texts in its branch."""

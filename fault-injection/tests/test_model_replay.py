@@ -11,7 +11,7 @@ import pytest
 from faults.campaign import BEYOND_LEASE_MS, Stage
 from faults.model.again import again, lives, recoveries, refusals, refused
 from faults.model.rules import take
-from faults.model.state import Branch, Event, Frozen, Held, Job, Kind, State, Worker
+from faults.model.state import Attempt, Branch, Event, Frozen, Held, Job, Kind, State, Worker
 from faults.model.trace import Replayed, replay
 from faults.recording import Asked, Recording, Verb
 from faults.scenarios import SCENARIOS
@@ -204,6 +204,7 @@ BESIDE = [
     (Event(Kind.RELEASE, 0, next=1), Job(queued=1), "release.held"),
     (Event(Kind.DROP_HELD, 0), Job(held=Held.HELD), "drop held.covered"),
     (Event(Kind.RENEW, 0, 1), Job(running=1), "renew.lease"),
+    (Event(Kind.CORRECT, 0, 1, "operator"), Job(attempts=(Attempt(1, ("seed",), "dispatched"),)), "correct.unknown"),
     (Event(Kind.UNDO, 0, value=()), Job(intent=FROZEN), "undo.rolled"),
     (Event(Kind.SEED, 0, value=()), Job(), "seed.new"),
     (Event(Kind.AGE, 0, word="outcome"), Job(outcome="failed"), "age.closed"),

@@ -21,7 +21,18 @@ Damage = Callable[[dict[str, Node]], None]
 
 @pytest.fixture(scope="module")
 def stages() -> Iterator[dict[str, Stage]]:
-    names = ("applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased", "maintained")
+    names = (
+        "applied",
+        "base",
+        "shadow",
+        "failed",
+        "undone",
+        "set-aside",
+        "mended",
+        "rebased",
+        "maintained",
+        "reconciled",
+    )
     folders = {name: scratch() for name in names}
     yield {name: Stage(SCENARIOS[name], folder) for name, folder in folders.items()}
     for folder in folders.values():
@@ -156,6 +167,7 @@ CASES: tuple[tuple[str, str, Damage], ...] = (
     ),
     ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(unresolved=[]))),
     ("a_closed_day_costs_what_it_cost", "maintained", edit(r"\.closed\.json", lambda day: day.update(attempts=[]))),
+    ("a_persons_word_on_a_call_stays", "reconciled", remove(r"\.3\.json")),
     ("an_attempt_only_goes_on", "maintained", remove(r"\.closed\.json")),
     ("immutable_paths_keep_their_bytes", "maintained", remove(r"curator/finished/.+\.json")),
     ("what_is_removed_leaves_no_orphan", "applied", remove(r"provider-results/.+\.json")),
@@ -180,7 +192,8 @@ def test_an_oracle_finds_the_damage_that_it_is_for(
 
 
 @pytest.mark.parametrize(
-    "scenario", ["applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased", "maintained"]
+    "scenario",
+    ["applied", "base", "shadow", "failed", "undone", "set-aside", "mended", "rebased", "maintained", "reconciled"],
 )
 def test_no_oracle_accuses_the_healthy(stages: dict[str, Stage], scenario: str) -> None:
     stage = stages[scenario]

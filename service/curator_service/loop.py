@@ -177,7 +177,9 @@ class Service:
         else:
             pool.replace_shop(self._app.shop)
             self._tell_serving()
-            if not self._app.claims_jobs:
+            if self._app.claims_jobs:
+                self._guarded(self._app.let_go_on)
+            else:
                 self._app.tell_embedded()
         self._notifier.ready(self._said)
 

@@ -79,7 +79,7 @@ EVERY: tuple[tuple[event.Event, str, str], ...] = (
     (
         event.BudgetExhausted(JOB, 1, "local", "calls", EXPOSURE, Limits(6, 9, 9)),
         "attempt_budget_exhausted",
-        "may use 6 calls a day (maxCallsPerDay in service.json). Raise it there, then run `curator jobs retry --all`.",
+        "may use 6 calls a day (maxCallsPerDay in service.json). Raise it there, and they go on; or see `curator budget`.",
     ),
     (event.Recovered("expired leases", 2), "recovered", "2 expired leases."),
     (event.SetAside("x.json", "is empty"), "set_aside", "x.json was set aside: is empty"),

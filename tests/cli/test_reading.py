@@ -34,6 +34,10 @@ READING: Final = {
     "project show": (),
     "verify": (),
     "config check": (),
+    "budget show": (),
+    "budget attempts": (),
+    "budget attempts --unresolved": (),
+    "budget export": (),
 }
 
 

@@ -23,7 +23,7 @@ MIDNIGHT: Final = "2026-01-04T00:00:00.000Z"
             Reason("budget", MIDNIGHT, word="cost"),
             (
                 "the next UTC day at 2026-01-04 00:00:00 UTC, because the day's cost is used up (maxCostPerDayUsd in "
-                "service.json). Raise it there, then run `curator jobs retry --all`"
+                "service.json). Raise it there, and they go on; or see `curator budget`"
             ),
         ),
         (

@@ -177,7 +177,10 @@ def test_a_spent_budget_names_limit_figure_and_key_and_how_to_go_on(home: Home) 
     assert ran.status == 0
     assert "offline has used 1 call, no cost today, and may use 1 call a day (maxCallsPerDay in" in ran.out
     assert "Done: 1 completed, 1 over budget. 2 jobs left:\n  " in ran.out
-    assert "the day's calls are used up (maxCallsPerDay in service.json). Raise it there, then run `" in ran.out
+    assert (
+        "the day's calls are used up (maxCallsPerDay in service.json). Raise it there, and they go on; or see `"
+        in ran.out
+    )
     home.service(reviewer={"provider": "offline", "model": "rules-1"})
     assert home.run("jobs", "retry", "--all").status == 0
     assert "Done: 2 completed.\n" in home.run("review", "--once").out

@@ -6,6 +6,7 @@ import pytest
 
 from curator.model.budget import Limits
 from curator.model.digest import Json
+from curator.model.ids import Day
 from curator.model.record import Violation
 from curator.model.settings import CuratorSettings, ReviewerProfile, ServiceSettings
 
@@ -79,3 +80,32 @@ def test_curators_own_keys_are_written_with_underscores() -> None:
     assert CuratorSettings.decode({"on_stale": "report", "require_power_safe": True}).on_stale == "report"
     with pytest.raises(Violation):
         CuratorSettings.decode({"onStale": "report"})
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("charge", "0000-00-00"),
+        ("expire-after = 0 days", "2026-03-01"),
+        ("expire-after = 1 day", "2026-02-28"),
+        ("expire-after = 7 days", "2026-02-22"),
+        ("expire-after = 365 days", "2025-03-01"),
+    ],
+)
+def test_what_has_no_end_counts_until_it_is_settled_or_for_so_many_days(said: str, first: str) -> None:
+    settings = CuratorSettings.decode({"budget": {"unresolved": said}})
+
+    assert settings.budget.counts_from(Day("2026-03-01")) == first
+
+
+@pytest.mark.parametrize("said", ["", "Charge", "forget", "expire-after", "expire-after = 07 days", "7 days", 7])
+def test_another_word_for_what_has_no_end_is_refused(said: Json) -> None:
+    with pytest.raises(Violation) as caught:
+        CuratorSettings.decode({"budget": {"unresolved": said}})
+
+    assert caught.value.where == "budget.unresolved"
+
+
+def test_without_a_word_on_it_what_has_no_end_counts_until_it_is_settled() -> None:
+    for given in ({}, {"budget": {}}):
+        assert CuratorSettings.decode(given).budget.unresolved == "charge"

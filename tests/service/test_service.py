@@ -21,6 +21,7 @@ import curator_service
 import pytest
 
 import curator
+from curator.model.job import Job
 from tests.acceptance.processes import Place, ended, provided, wait_until
 from tests.cli.commands import Ran, environ_of
 from tests.fakes.provider import Settings
@@ -320,6 +321,34 @@ def test_a_changed_mode_is_taken_over_without_a_restart(tmp_path: Path) -> None:
         wait_until(lambda: place.ending(job) == "applied")
 
         assert service.poll() is None
+
+
+def waits_for_midnight(place: Place, job: Job) -> bool:
+    """Tell whether a job waits for the next day's budget."""
+    queued = place.shop().stores.spool.queued_one(job.id)
+    return queued is not None and (queued.available_at or "").endswith("T00:00:00.000Z")
+
+
+def test_limits_are_read_again_without_a_restart_and_what_waits_for_them_goes_on(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.configure(maxCallsPerDay=1)
+    keys = [place.project(name) for name in ("one", "two", "three")]
+    with serving(place) as service:
+        first = place.enqueue(keys[0])
+        wait_until(lambda: place.ending(first) == "applied")
+        second = place.enqueue(keys[1])
+        wait_until(lambda: waits_for_midnight(place, second))
+
+        place.configure(maxCallsPerDay=2)
+        wait_until(lambda: place.ending(second) == "applied")
+
+        place.configure(maxCallsPerDay=1)
+        third = place.enqueue(keys[2])
+        wait_until(lambda: waits_for_midnight(place, third))
+        service.send_signal(signal.SIGTERM)
+        ended(service)
+
+    assert place.states() == {"settled": 2}
 
 
 def test_a_bad_record_costs_one_record_and_the_service_lives_on(tmp_path: Path) -> None:

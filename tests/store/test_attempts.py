@@ -124,8 +124,8 @@ def test_another_reservation_under_the_id_is_a_conflict(store: AttemptStore) -> 
 def test_days_and_providers_do_not_share_a_limit(store: AttemptStore) -> None:
     one = Limits(1, 10**6, 10**12)
     drafts = [
-        reserved(job(), 1),
         reserved(job(), 2, day=NEXT),
+        reserved(job(), 1),
         reserved(job(), 3, provider="other"),
     ]
 

@@ -155,6 +155,9 @@ def test_its_own_file_is_read(layout: Layout) -> None:
         ('release = "made up value"\n', "release is not a release"),
         ('evidence = "made-up-value\n', "is not TOML at line 1, column 26"),
         ("[made-up-value", "is not TOML"),
+        ('[budget]\nunresolved = "made-up-value"\n', "budget.unresolved is not `charge` or `expire-after = N days`"),
+        ("[budget]\nexpire_after = 7\n", "unknown key budget.expire_after; known are unresolved"),
+        ("budget = 7\n", "budget is not an object"),
     ],
 )
 def test_a_slip_in_its_own_file_is_named(layout: Layout, text: str, words: str) -> None:

@@ -93,6 +93,15 @@ class DayFold:
         self.legacy: dict[str, LegacyCarry] = {}
         self.faults: dict[str, InvalidRecordError] = {}
 
+    def unresolved(self, provider: str) -> Exposure:
+        """Return what attempts without an end may cost: held, and unknown but for what a legacy budget carried in.
+
+        Such a budget says what its day has cost, so it is over with its day.
+        """
+        total, carry = self.totals.get(provider, Exposure()), self.legacy.get(provider)
+        carried = Exposure() if carry is None else exposure_of_legacy(carry)
+        return Exposure(held=total.held, unknown=total.unknown - carried.unknown)
+
     def of_job(self, job_id: JobId) -> list[Seen]:
         """Return a job's attempts."""
         return [self.attempts[each] for each in self._by_job.get(job_id, ())]

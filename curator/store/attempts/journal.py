@@ -36,12 +36,13 @@ from curator.model.attempt import (
     state_of,
     step_of,
 )
-from curator.model.budget import Exposure, Limits
+from curator.model.budget import Exposure, Limits, total_exposure
 from curator.model.digest import MalformedJsonError, compact, parse
 from curator.model.ids import DAY_PATTERN, AttemptId, Day, JobId, file_key
 from curator.model.limits import DIRECTORY_NAMES_MAX
 from curator.model.ports import Hold
 from curator.model.record import Violation
+from curator.model.settings import FIRST_DAY
 from curator.store.attempts.closing import clear, close, closed_day_of
 from curator.store.attempts.fold import CLOSED_NAME, DayFold, Seen, read_step
 
@@ -85,9 +86,10 @@ class AttemptStore:
         self._foldered: frozenset[Day] = frozenset()
         self._mutex = threading.Lock()
 
-    def reserve(self, draft: Reserved, limits: Limits | None) -> Reserved | Refused:
+    def reserve(self, draft: Reserved, limits: Limits | None, since: Day = FIRST_DAY) -> Reserved | Refused:
         """Hold budget for one attempt, durably, or say which limit forbids it.
 
+        Against each limit counts the draft's day, and what has no end of the days before it, from `since` on.
         A replay returns the reservation that stands. Raises `ConflictError` if another one stands under the id, and
         `InvalidRecordError` while a damaged record hides what a part of the day cost.
         """
@@ -97,7 +99,7 @@ class AttemptStore:
         staged = self._volume.stage(path, data)
         try:
             with self._domain.hold():
-                refused = None if limits is None else self._refusal(draft, limits)
+                refused = None if limits is None else self._refusal(draft, limits, since)
                 if refused is not None:
                     return refused
                 link_or_compare(self._volume, staged, path, data)
@@ -191,6 +193,18 @@ class AttemptStore:
         with self._mutex:
             return self._fold(day).totals.get(provider, Exposure())
 
+    def unresolved(self, provider: str, before: Day, since: Day = FIRST_DAY) -> Exposure:
+        """Return what attempts of earlier days may cost whose end nobody knows, or that are under way still."""
+        with self._mutex:
+            return self._unresolved(provider, before, since)
+
+    def unresolved_providers(self, before: Day, since: Day = FIRST_DAY) -> tuple[str, ...]:
+        """Return whose attempts of earlier days have no end."""
+        with self._mutex:
+            folds = [self._listed(day) for day in self._all_days() if since <= day < before]
+        found = {each for fold in folds for each in fold.totals if fold.unresolved(each) != Exposure()}
+        return tuple(sorted(found))
+
     def providers(self, day: Day) -> tuple[str, ...]:
         """Return who was asked on a day."""
         with self._mutex:
@@ -219,18 +233,23 @@ class AttemptStore:
         with self._mutex:
             return tuple(self._fold(day).legacy.values())
 
-    def _refusal(self, draft: Reserved, limits: Limits) -> Refused | None:
+    def _refusal(self, draft: Reserved, limits: Limits, since: Day) -> Refused | None:
         """Return why a reservation may not be made now; call it under the lock."""
         with self._mutex:
             fold = self._fold(draft.day)
+            earlier = self._unresolved(draft.provider, draft.day, since)
         if draft.id in fold.attempts:
             return None
         hidden = fold.hidden()
         if hidden is not None:
             raise hidden
-        spent = fold.totals.get(draft.provider, Exposure())
+        spent = fold.totals.get(draft.provider, Exposure()) + earlier
         limit = limits.refusal(spent, Hold(draft.hold_tokens, draft.hold_cost_nanousd))
         return None if limit is None else Refused(limit, spent)
+
+    def _unresolved(self, provider: str, before: Day, since: Day) -> Exposure:
+        days = (day for day in self._all_days() if since <= day < before)
+        return total_exposure(self._listed(day).unresolved(provider) for day in days)
 
     def _path(self, record: AttemptRecord) -> Path:
         shard = record.id.removeprefix("review_attempt_")[:2]

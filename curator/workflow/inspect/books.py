@@ -10,6 +10,7 @@ from curator.durable.index import FolderIndex
 from curator.durable.volume import Volume
 from curator.errors import InvalidRecordError
 from curator.model.limits import SPOOL_NAMES_MAX
+from curator.store.accounting import AccountingStore
 from curator.store.attempts import AttemptStore
 from curator.store.decisions import DecisionShelf
 from curator.store.finished import FinishedStore
@@ -56,6 +57,7 @@ class Books:
     spool: Spool
     jobs: JobStore
     attempts: AttemptStore
+    accounting: AccountingStore
     decisions: DecisionShelf
     over: Over
     standings: StandingStore
@@ -74,6 +76,7 @@ def open_books(layout: Layout) -> Books:
         spool=open_spool(layout),
         jobs=JobStore(disk, layout),
         attempts=AttemptStore(disk, layout),
+        accounting=AccountingStore(disk, layout),
         decisions=DecisionShelf(layout),
         over=Over(layout),
         standings=StandingStore(disk, layout),

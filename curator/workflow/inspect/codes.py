@@ -41,7 +41,7 @@ MEANINGS: Final[dict[str, Meaning]] = {
     ),
     "attempt_budget_exhausted": Meaning(
         "A limit of the UTC day was reached",
-        "It goes on the next day; or raise the limit in service.json, then run `curator jobs retry --all`",
+        "It goes on the next day, or once the limit is raised in service.json; see `curator budget`",
     ),
     # The provider.
     "model_timeout": Meaning("The provider did not answer in time", f"{_AGAIN}; see whether the provider is up"),

@@ -15,12 +15,12 @@ from curator.durable.read import list_names, stamp_of
 from curator.durable.records import read_record
 from curator.durable.volume import Volume
 from curator.errors import CuratorError, InvalidRecordError, StorageError
-from curator.model.budget import Exposure, Limits
 from curator.model.heartbeat import WorkerBeat
 from curator.model.ids import PROJECT_KEY_PATTERN, Day, JobId, ProjectKey
 from curator.model.limits import DIRECTORY_NAMES_MAX, RUNTIMES_MAX, WORKER_BYTES_MAX
 from curator.model.times import day_of, ms_of
 from curator.workflow.inspect.books import Books, open_books
+from curator.workflow.inspect.budget import Budget, budgets_of
 from curator.workflow.inspect.jobs import JobLine, list_jobs
 from curator.workflow.inspect.letters import Letter, read_letters
 from curator.workflow.inspect.memory import Authority, open_store
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.model.settings import ServiceSettings
-    from curator.store.attempts import AttemptStore
 
 T = TypeVar("T")
 _NO_JOBS: Final[tuple[JobLine, ...]] = ()
@@ -54,16 +53,6 @@ class Worker:
     def is_here(self) -> bool:
         """Whether it works, or should: it has not said that it stopped, and was heard or seen just now."""
         return self.beat.state != "stopped" and (self.is_fresh or self.is_alive)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Budget:
-    """One provider's day."""
-
-    provider: str
-    exposure: Exposure
-    limits: Limits | None
-    """Of the provider that reviews now."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -181,7 +170,7 @@ def look_in(books: Books, now: int, storage: Storage | None = None) -> Status:
         steps=part(lambda: {each.job.id: step_of(books, each) for each in books.spool.running()}, {}),
         set_aside=part(lambda: read_letters(layout), ()),
         day=day,
-        budgets=part(lambda: _budgets(books.attempts, day, service, faults), ()),
+        budgets=part(lambda: _budgets(books, day, service, faults), ()),
         is_there=layout.agent.is_dir(),
         storage=storage or part(lambda: _storage(layout), None),
         admitting=part(lambda: tuple(_admitting(layout, faults)), ()),
@@ -212,22 +201,14 @@ def _spool_faults(books: Books) -> list[Fault]:
     return [Fault(fault.fact, remedy) for fault in faults if fault is not None]
 
 
-def _budgets(
-    attempts: AttemptStore, day: Day, service: ServiceSettings | None, faults: list[Fault]
-) -> tuple[Budget, ...]:
-    reviewer = None if service is None else service.reviewer
-    providers = dict.fromkeys(attempts.providers(day))
-    if reviewer is not None:
-        providers = {reviewer.provider: None} | providers
-    faults += [Fault(fault.fact, fault.remedy) for fault in attempts.faults()]
-    return tuple(
-        Budget(
-            provider=provider,
-            exposure=attempts.exposure(provider, day),
-            limits=reviewer.limits if reviewer is not None and reviewer.provider == provider else None,
-        )
-        for provider in providers
-    )
+def _budgets(books: Books, day: Day, service: ServiceSettings | None, faults: list[Fault]) -> tuple[Budget, ...]:
+    faults += [Fault(fault.fact, fault.remedy) for fault in books.attempts.faults()]
+    file = None
+    try:
+        file = books.accounting.look(day).file
+    except InvalidRecordError as fault:
+        faults.append(Fault(fault.fact, fault.remedy))
+    return budgets_of(books.layout, books.attempts, day, service, file)
 
 
 def _storage(layout: Layout) -> Storage | None:

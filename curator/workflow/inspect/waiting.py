@@ -23,6 +23,7 @@ from curator.model.settings import CuratorSettings
 from curator.model.times import DAY_MS, day_of, iso, ms_of
 from curator.pi.credentials import key_kind
 from curator.pi.models import find_model
+from curator.workflow.inspect.budget import settings_of
 from curator.workflow.retry import CONFIGURATION_CODES
 from curator.workflow.settings_files import OFFLINE_PROVIDER, find_service, read_curator, refuse_unspoken
 
@@ -185,10 +186,12 @@ class _Look:
         return bool(mine or codes), codes[-1] if codes else None
 
     def _spent(self) -> LimitName | None:
-        reviewer = self._reviewer
+        reviewer, today = self._reviewer, Day(day_of(self._now))
         if reviewer is None:
             return None
-        return spent_limit(reviewer.limits, self._attempts.exposure(reviewer.provider, Day(day_of(self._now))).total)
+        since = settings_of(self._layout).budget.counts_from(today)
+        spent = self._attempts.exposure(reviewer.provider, today)
+        return spent_limit(reviewer.limits, (spent + self._attempts.unresolved(reviewer.provider, today, since)).total)
 
     def _setup_code(self) -> str | None:
         """Return why the reviewer cannot be asked, as far as the files show it; no key is resolved, and Pi not asked."""

@@ -160,7 +160,8 @@ def _attempts(view: View, names: Names, job: str) -> tuple[Attempt, ...]:
             names.attempts[attempt] = (job, number)
             base = text_of(latest, "baseBranchDigest")
             stands, result = state_of(steps), results.pop(attempt, {})
-            calls = int(bool(result) or stands in ("settled", "corrected"))
+            stands = "reconciled" if text_of(latest, "source") == "operator" else stands
+            calls = int(bool(result) or stands in ("settled", "corrected", "reconciled"))
             found.append(Attempt(number, names.value(base) if base else own, stands, calls, kind_of_result(result)))
     for attempt, result in sorted(results.items()):
         if kind_of_result(result) == "completed":

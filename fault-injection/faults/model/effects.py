@@ -111,6 +111,10 @@ def _to(name: str) -> Callable[[State, Event], State]:
     return effect
 
 
+def _correct(state: State, event: Event) -> State:
+    return _to("reconciled" if event.word == "operator" else "corrected")(state, event)
+
+
 def _cancel(state: State, event: Event) -> State:
     after = _note(state, event, _attempt(state, event)._replace(state="cancelled"))
     if event.word != "own":
@@ -276,7 +280,7 @@ EFFECTS: Final[dict[Kind, Callable[[State, Event], State]]] = {
     Kind.RESULT: _result,
     Kind.SETTLE: _to("settled"),
     Kind.LOSE: _to("unknown"),
-    Kind.CORRECT: _to("corrected"),
+    Kind.CORRECT: _correct,
     Kind.PROVE: _prove,
     Kind.ELECT: _elect,
     Kind.INTENT: _intent,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Invariant: TypeAlias = "Callable[[State], bool]"
 StepInvariant: TypeAlias = "Callable[[State, Event, State], bool]"
 
-_COUNTED: Final = frozenset({"dispatched", "settled", "unknown", "corrected"})
+_COUNTED: Final = frozenset({"dispatched", "settled", "unknown", "corrected", "reconciled"})
 _ARROWS: Final = frozenset(
     {
         ("", "reserved"),
@@ -26,6 +26,7 @@ _ARROWS: Final = frozenset(
         ("dispatched", "settled"),
         ("dispatched", "unknown"),
         ("unknown", "corrected"),
+        ("unknown", "reconciled"),
     }
 )
 

@@ -89,7 +89,8 @@ def _step(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) ->
     elif stands == "dispatched":
         trace.requests[text_of(record, "requestDigest")] = attempt
     is_own = stands == "cancelled" and not any("close_orphans" in call.function for call in asked.stack)
-    trace.happen(Event(_BY_STATE[stands], index, number, "own" if is_own else ""))
+    word = "operator" if text_of(record, "source") == "operator" else "own" if is_own else ""
+    trace.happen(Event(_BY_STATE[stands], index, number, word))
 
 
 _BY_STATE: Final = {

@@ -90,7 +90,7 @@ def _fits(state: State, event: Event) -> bool:
     return chosen.base == worker.base or len(made) > SUPERSEDED_MAX or len(failed) >= FAILURES_MAX
 
 
-_PAID: Final = frozenset({"dispatched", "settled", "unknown"})
+_PAID: Final = frozenset({"dispatched", "settled", "unknown", "reconciled"})
 
 
 def _orphan(state: State, event: Event) -> bool:
@@ -287,7 +287,11 @@ GUARDS: Final[dict[Kind, tuple[Guard, ...]]] = {
     ),
     Kind.CORRECT: (
         Guard("correct.unknown", "it was given up", lambda s, e: _state(s, e) == "unknown"),
-        Guard("correct.result", "its result stands, with its bill", _is_billed),
+        Guard(
+            "correct.result",
+            "its result stands, with its bill, or a person knows the bill",
+            lambda s, e: e.word == "operator" or _is_billed(s, e),
+        ),
     ),
     Kind.PROVE: (
         Guard("prove.lease", "the lease is its own", _owns),

@@ -167,7 +167,7 @@ def _is_resting(attempt: Attempt) -> bool:
     return attempt.state in RESTING and not (attempt.state == "unknown" and attempt.is_billed)
 
 
-RESTING: Final = frozenset({"settled", "corrected", "unknown", "cancelled"})
+RESTING: Final = frozenset({"settled", "corrected", "reconciled", "unknown", "cancelled"})
 """The states of an attempt in which nothing is held any more."""
 
 
