@@ -85,7 +85,8 @@ def read_curator(layout: Layout) -> CuratorSettings:
         return CuratorSettings()
     value = _parse_toml(path, raw)
     _refuse_strangers(path, value, CuratorSettings(), "", _MEND_TOML)
-    _refuse_strangers(path, value.get("budget"), BudgetSettings(), "budget.", _MEND_TOML)
+    if isinstance(value, dict):
+        _refuse_strangers(path, value.get("budget"), BudgetSettings(), "budget.", _MEND_TOML)
     return _decoded(path, value, CuratorSettings, _MEND_TOML)
 
 
