@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from curator.admission.gates import Screened
     from curator.model.budget import Exposure, Limits
     from curator.model.outcome import Provenance
+    from curator.model.ports import Hold
     from curator.store.spool import Claim
     from curator.workflow.base import Judged
     from curator.workflow.retry import Tally
@@ -61,6 +62,7 @@ class Spent:
     limit: str
     exposure: Exposure
     limits: Limits
+    hold: Hold
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def hold_budget(draft: Reserved, prepared: Prepared, shop: Shop) -> Reserved | S
         raise ConfigError(fact, remedy="Raise that limit of the reviewer in service.json")
     reserved = shop.stores.attempts.reserve(draft, limits, shop.settings.budget.counts_from(draft.day))
     if isinstance(reserved, Refused):
-        return Spent(prepared.provider, reserved.limit, reserved.exposure, limits)
+        return Spent(prepared.provider, reserved.limit, reserved.exposure, limits, prepared.hold)
     return reserved
 
 

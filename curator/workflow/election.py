@@ -83,8 +83,8 @@ def _ask(claim: Claim, base: Judged, count: Tally, shop: Shop) -> Undecided | No
     match attempted:
         case Proposal():
             return None
-        case Spent(provider, limit, exposure, limits):
-            return OverBudget(provider, limit, exposure, limits, max(next_midnight(shop.clock.now()), 1_000))
+        case Spent(provider, limit, exposure, limits, hold):
+            return OverBudget(provider, limit, exposure, limits, next_midnight(shop.clock.now()), hold)
         case NotSent():
             return Interrupted() if shop.stop.is_set() else Waits("cancelled_before_dispatch", None)
         case Missed(code, kind, retry_after_ms):

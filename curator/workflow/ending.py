@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from curator.model.admission import Receipt
     from curator.model.budget import Exposure, Limits
     from curator.model.decision import Decision
+    from curator.model.ports import Hold
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class OverBudget:
     exposure: Exposure
     limits: Limits
     available_at: int
+    hold: Hold
+    """What the call would have held."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from curator.model.event import Stopped
 from curator.model.limits import CONCURRENCY_MAX
 from curator.model.ports import Class
 from curator.workflow.ending import Applied, Ended, OverBudget, Waits
+from curator.workflow.headroom import has_room
 from curator.workflow.line import Lookout
 from curator.workflow.retry import wait_ms
 from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
@@ -71,6 +72,7 @@ class Pool:
         self._passed: dict[JobId, int] = {}
         self._aside: set[JobId] = set()
         self._blocked_until: int | None = None
+        self._over_budget: OverBudget | None = None
         self._paused_until = 0
         self._rest: WorkerState = "idle"
         self._told: tuple[WorkerState, JobId | None, int | None] = ("starting", None, None)
@@ -108,7 +110,7 @@ class Pool:
         if self._is_closing or now < self._paused_until:
             self._next_at = self._paused_until if now < self._paused_until else None
             return 0
-        if self._blocked_until is not None and now >= self._blocked_until:
+        if self._blocked_until is not None and (now >= self._blocked_until or self._has_room_again(shop)):
             self._blocked_until = None
         self._learn(now)
         pause_ms = self._lookout.pause_ms(shop)
@@ -154,6 +156,10 @@ class Pool:
             pause.wait(0.02)
             left -= 20
         return self.busy == 0
+
+    def _has_room_again(self, shop: Shop) -> bool:
+        """Tell whether the call that met a limit would not meet it now: another was settled for less, or by a person."""
+        return self._over_budget is not None and has_room(shop, self._over_budget.hold)
 
     def _is_full(self) -> bool:
         return self.busy >= self._concurrency
@@ -234,6 +240,7 @@ class Pool:
         if blocks_all(ending):
             assert isinstance(ending, OverBudget | Waits)
             self._blocked_until = ending.available_at
+            self._over_budget = ending if isinstance(ending, OverBudget) else None
         self._rest = rest_state(ending)
 
     def _isolate(self, claim: Claim, error: Exception, shop: Shop) -> None:

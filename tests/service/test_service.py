@@ -351,6 +351,23 @@ def test_limits_are_read_again_without_a_restart_and_what_waits_for_them_goes_on
     assert place.states() == {"settled": 2}
 
 
+def test_a_person_who_settles_a_call_beside_the_service_lets_it_go_on(tmp_path: Path) -> None:
+    with provided(tmp_path, Settings(review="reset,ok")) as (place, _):
+        keys = [place.project(name) for name in ("one", "two")]
+        place.configure(provider="fake", maxCallsPerDay=1)
+        with serving(place):
+            lost = place.enqueue(keys[0])
+            wait_until(lambda: place.states() == {"unknown": 1})
+            second = place.enqueue(keys[1])
+            wait_until(lambda: waits_for_midnight(place, second))
+            (seen,) = place.attempts(lost)
+
+            ran = place.run("budget", "reconcile", seen.id, "--not-billed", "--reason", "It is not on the bill.")
+
+            assert ran.status == 0
+            wait_until(lambda: place.states() == {"settled": 2})
+
+
 def test_a_bad_record_costs_one_record_and_the_service_lives_on(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.configure()
