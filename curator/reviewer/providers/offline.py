@@ -24,7 +24,7 @@ from curator.reviewer.rules.proposal import propose
 PROVIDER: Final = "offline"
 MODEL: Final = "rules-1"
 API: Final = "offline-rules"
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Goes up with every change of the rules, so that a request's digest tells which ones judged."""
 
 

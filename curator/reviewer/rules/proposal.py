@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from curator.model.limits import BRANCH_ENTRIES_MAX, ENTRY_CHARS_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX
 from curator.model.memory import Branch, Entry
@@ -13,13 +14,23 @@ from curator.model.record import u16_len
 from curator.model.redaction import contains_secret
 from curator.model.text import is_sanitized, memory_text_fault
 from curator.reviewer.rules.likeness import Gist, gist_of, is_opposite, is_same
-from curator.reviewer.rules.speech import user_sentences
+from curator.reviewer.rules.nearness import names_of, nearness, numbers_of, terms_of
+from curator.reviewer.rules.speech import user_messages, user_sentences
+from curator.reviewer.rules.standing import find_standing
 from curator.reviewer.rules.wishes import Statement, find_statements
+
+_NEAR: Final = 0.6
+_NEAR_DENSE: Final = 0.5
+_NAMED: Final = 0.25
+"""What a shared name adds: who says what is gone, names it."""
+_NEAR_IF_CHANGED: Final = 0.25
+_ENTRY_CHARS_SMALL: Final = 160
+"""A longer entry says several things, and is not given up for one."""
 
 
 def propose(transcript: str, base: Branch, max_chars: int) -> tuple[Proposed, ...]:
     """Return at most four operations, each with its quote; equal arguments give equal operations."""
-    statements = [each for each in find_statements(user_sentences(transcript)) if is_fit(each, transcript)]
+    statements = [each for each in _said_for_good(transcript, base) if is_fit(each, transcript)]
     draft = _Draft(base, min(max_chars, MEMORY_CHARS_MAX))
     # Where room is short, what the user insisted on goes first; what is taken stands in the order it was said.
     order = {"high": 0, "normal": 1, "low": 2}
@@ -27,6 +38,16 @@ def propose(transcript: str, base: Branch, max_chars: int) -> tuple[Proposed, ..
         draft.take(statement)
     taken = sorted(draft.taken, key=lambda each: transcript.index(each.quote or ""))
     return tuple(taken)
+
+
+def _said_for_good(transcript: str, base: Branch) -> list[Statement]:
+    """Return what matches one of the plain English forms, and, of messages without one, what else is laid down for good."""
+    plain = find_statements(user_sentences(transcript))
+    messages = user_messages(transcript)
+    quoted = {each.quote for each in plain}
+    taken = {message.number for message in messages if any(quote in message.text for quote in quoted)}
+    standing = [each for number, each in find_standing(messages, has_memory=bool(base.entries)) if number not in taken]
+    return sorted((*plain, *standing), key=lambda each: transcript.find(each.quote))
 
 
 def is_fit(statement: Statement, transcript: str) -> bool:
@@ -69,9 +90,15 @@ class _Draft:
     def take(self, statement: Statement) -> None:
         """Add the statement, or replace what it clearly supersedes, unless memory holds it or has no room."""
         gist = gist_of(statement.content)
-        if len(self.taken) == OPERATIONS_MAX or any(is_same(gist, each) for each in self._known()):
+        is_known = any(
+            is_same(gist, each) if statement.is_plain else gist.plain == each.plain for each in self._known()
+        )
+        if len(self.taken) == OPERATIONS_MAX or is_known:
             return
-        superseded = self._superseded(statement, gist)
+        nearest = None if statement.is_plain else self._nearest(statement)
+        if nearest is not None and not self._makes_stale(statement, nearest):
+            return
+        superseded = self._superseded(statement, gist) or (nearest and (nearest, statement.content))
         if superseded is not None:
             self._replace(*superseded, statement)
         elif len(self.base.entries) + len(self._added) < BRANCH_ENTRIES_MAX and self._has_room(statement.content, ""):
@@ -93,6 +120,32 @@ class _Draft:
             elif is_opposite(gist, self._gists[entry.id]):
                 found.append((entry, statement.content))
         return found[0] if len(found) == 1 else None
+
+    def _nearest(self, statement: Statement) -> Entry | None:
+        """Return the one entry that speaks of nearly the same as a statement, if there is one."""
+        said = terms_of(statement.content)
+        named = names_of(statement.content) if statement.is_change else frozenset()
+        near = sorted(
+            (
+                (nearness(said, terms_of(entry.text)) + _NAMED * bool(named & names_of(entry.text)), entry.id, entry)
+                for entry in self.base.entries
+            ),
+            reverse=True,
+        )
+        if not near or (len(near) > 1 and near[0][0] == near[1][0]):
+            return None
+        share, _, entry = near[0]
+        near_from = _NEAR if statement.content.count(" ") * 6 > len(statement.content) else _NEAR_DENSE
+        is_near = share >= (_NEAR_IF_CHANGED if statement.is_change else near_from)
+        is_whole = len(entry.text) <= _ENTRY_CHARS_SMALL and entry.id not in self._replaced
+        return entry if is_near and (is_whole or share >= near_from) else None
+
+    def _makes_stale(self, statement: Statement, entry: Entry) -> bool:
+        """Tell whether a statement says something else of the same, so that a short entry gives way to it."""
+        if len(entry.text) > _ENTRY_CHARS_SMALL:
+            return False
+        said, stands = numbers_of(statement.content), numbers_of(entry.text)
+        return statement.is_change or bool(said and stands and not said & stands)
 
     def _replace(self, entry: Entry, text: str, statement: Statement) -> None:
         fits = memory_text_fault(text, ENTRY_CHARS_MAX) is None and is_sanitized(text)

@@ -24,6 +24,10 @@ class Statement:
     quote: str
     old: str | None = None
     new: str | None = None
+    is_plain: bool = True
+    """Whether it has one of the plain forms, so that its words can be compared as English."""
+    is_change: bool = False
+    """Whether it says that something is otherwise than before."""
 
 
 _VERBS: Final = (

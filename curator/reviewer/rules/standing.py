@@ -1,0 +1,188 @@
+"""What the user lays down for good in words of any of the languages that `tongues` knows, message by message.
+
+A sentence that says that it holds for good makes an entry of its message, together with what it cannot be understood
+without. Left out is what may be somebody else's word, what holds for now, what is asked, guessed, joked or taken back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from curator.model.redaction import contains_secret
+from curator.reviewer.rules.speech import Message, Part
+from curator.reviewer.rules.tongue import Tongue
+from curator.reviewer.rules.tongues import tongues_of
+from curator.reviewer.rules.wishes import Statement
+
+_CHARS_MIN, _CHARS_MAX = 12, 420
+_WORDS_MIN: Final = 4
+_DENSE_MIN: Final = 7
+_ENOUGH_KINDS: Final = 3
+_REACH: Final = 2
+"""How many messages back a retraction reaches."""
+_LAUGH: Final = re.compile(
+    r"\W*(?:haha\w*|hehe\w*|lol|lmao|jaja\w*|kkk+|www+|ㅋㅋ+|哈哈+|rofl|mdr)?\W*[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]?\W*",
+    re.IGNORECASE,
+)
+_FACE: Final = re.compile("[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]|[;:]-?[)DP](?!\\w)")
+_QUESTION: Final = re.compile(r"(?<!, ok)(?<!, okay)(?<!, klar)[?？؟]\W*\Z|\A\W*¿|(?:吗|呢|か|까요|나요|죠)\W*\Z")
+_TO_A_MACHINE: Final = re.compile(
+    r"\b(?:AI|KI|IA|LLM|agents?|assistants?|agente|asistente|assistente|memory systems?|ИИ)\b|агент|ассистент|エージェント|アシスタント|에이전트|एजेंट|智能体|助手|مساعد",
+)
+_POINTING: Final = re.compile(
+    r"\A\W*(?:it|that|this|they|those|these|he|she|das|dies\w*|den|die|ça|cela|il|elle|eso|esto|isso|isto|questo|quello|to|bu|onu|это|他|它|それ|これ|그거|그건)(?:'s|'re)?\b|\b(?:it|that|this|them|those)\W*\Z",
+    re.IGNORECASE,
+)
+_MANNER: Final = re.compile(
+    r"\b(?:(?:do|does|doing|did|keep|use|make|like|call) (?:it|that|this|so)|this way|that way|like (?:that|this)|genau so|so machen|das so|así|assim|comme ça|pareil|così|zo houden|tak samo|böyle|öyle|aynen|там|туда|так же|точно так)\b"
+    r"|そのように|そうして|这样|那样|이렇게|그렇게|ऐसे ही|هكذا|كذلك",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[^\W_][\w.+#/-]*")
+_TELLING_MIN: Final = 2
+_SHORT: Final = 60
+_DENSE_SHORT: Final = 20
+_OPENING: Final = re.compile(
+    r"(?:(?:do (?:that|it|this|so)|mach das|hazlo|fais-le|faz isso|fallo|ok(?:ay)?|k|yes|yeah|yep|ja|jo|ya|oui|sí|si|sim|sì|tak|evet|да|haan|はい|네|응|对|好的?|嗯|نعم|हाँ|हां|good|great|thanks?|ty|thx|danke|merci|gracias|obrigad[oa]|grazie|спасибо|gut|right|nice|cool|perfect|super"
+    r"|and|also|but|und|et|y|e|и|oh|ah|hm+|well|btw|bon|bueno|bom|also|na|so|por cierto|übrigens|au fait|кстати)\b[\s,.:;!、，。-]+)+",
+    re.IGNORECASE,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Judged:
+    """One sentence and what its words tell."""
+
+    part: Part
+    is_lasting: bool
+    is_open: bool
+    """Whether it may stand in an entry at all."""
+
+
+def find_standing(messages: Sequence[Message], *, has_memory: bool) -> list[tuple[int, Statement]]:
+    """Return what is laid down for good, with the number of its message, in order."""
+    spoken = " ".join(message.text for message in messages)
+    kept: list[tuple[int, Statement]] = []
+    for message in messages:
+        if message.is_doubtful:
+            continue
+        tongues = tongues_of(message.text, spoken)
+        if _takes_back(message, tongues):
+            kept = _without_last(kept, message.number)
+        kept += [(message.number, each) for each in _statements(message, tongues, has_memory=has_memory)]
+    return kept
+
+
+def _takes_back(message: Message, tongues: Sequence[Tongue]) -> bool:
+    if _LAUGH.fullmatch(message.text.strip()) and message.text.strip():
+        return True
+    return any(tongue.find(tongue.taking_back, part.text) for tongue in tongues for part in message.parts)
+
+
+def _without_last(kept: list[tuple[int, Statement]], number: int) -> list[tuple[int, Statement]]:
+    reached = [each for each, _ in kept if number - _REACH <= each < number]
+    return [(each, said) for each, said in kept if not reached or each != max(reached)]
+
+
+def _statements(message: Message, tongues: Sequence[Tongue], *, has_memory: bool) -> Iterator[Statement]:
+    if contains_secret(message.text) or "REDACTED" in message.text:
+        return
+    judged = [_judge(part, message, tongues, has_memory=has_memory) for part in message.parts]
+    first, last = _stretch(judged)
+    if first is None or last is None:
+        return
+    start, end = judged[first].part.start, judged[last].part.end
+    quote = message.text[start:end]
+    content = _tidy(quote, tongues)
+    if _CHARS_MIN <= len(content) <= _CHARS_MAX and _stands_alone(content, tongues):
+        is_change = any(tongue.find(tongue.change, content) for tongue in tongues)
+        yield Statement(content, "normal", quote, is_plain=False, is_change=is_change)
+
+
+def _judge(part: Part, message: Message, tongues: Sequence[Tongue], *, has_memory: bool) -> _Judged:
+    text = part.text
+    bare = _tidy(text, tongues)
+    is_open = not (
+        part.is_foreign
+        or _QUESTION.search(text)
+        or _FACE.search(text)
+        or _TO_A_MACHINE.search(text)
+        or any(_is_asking(tongue, text) or tongue.find(tongue.passing, bare) for tongue in tongues)
+        or any(tongue.find(tongue.taking_back, text) for tongue in tongues)
+        or (has_memory and any(tongue.find(tongue.known, text) for tongue in tongues))
+        or (message.has_foreign and _POINTING.search(text))
+    )
+    return _Judged(part, is_open and any(_is_lasting(tongue, text) for tongue in tongues), is_open)
+
+
+def _is_asking(tongue: Tongue, text: str) -> bool:
+    bare = text.lstrip(" ¿¡\"'")
+    opening = _OPENING.match(bare)
+    bare = bare[opening.end() :] if opening else bare
+    return bool(tongue.begins(tongue.asking, bare)) if tongue.is_spaced else tongue.find(tongue.asking, text)
+
+
+def _is_lasting(tongue: Tongue, text: str) -> bool:
+    if tongue.find(tongue.lasting, text):
+        return True
+    kinds = sum(tongue.find(kind, text) for kind in tongue.kinds)
+    corrects = tongue.begins(tongue.correcting, text.lstrip())
+    return kinds >= _ENOUGH_KINDS or (bool(corrects) and tongue.find(tongue.contrast, text[corrects:]))
+
+
+def _stretch(judged: Sequence[_Judged]) -> tuple[int | None, int | None]:
+    """Return the first and the last sentence of the entry: those that hold for good, and what they lean on."""
+    lasting = [index for index, each in enumerate(judged) if each.is_lasting]
+    if not lasting:
+        return None, None
+    first = last = lasting[0]
+    for index in lasting[1:]:
+        if (
+            all(each.is_open for each in judged[last:index])
+            and judged[index].part.end - judged[first].part.start <= _CHARS_MAX
+        ):
+            last = index
+    said = judged[first].part.text
+    leans = _POINTING.search(said) or _MANNER.search(said) or len(said.split()) < _WORDS_MIN
+    if leans and first and judged[first - 1].is_open:
+        first -= 1
+    # What goes on about it belongs to it: "They ...", or what is right in place of what was wrong.
+    while last + 1 < len(judged) and judged[last + 1].is_open and _goes_on(judged[last].part, judged[last + 1].part):
+        last += 1
+    return first, last
+
+
+def _goes_on(part: Part, following: Part) -> bool:
+    return following.end - part.start <= _CHARS_MAX and bool(
+        _POINTING.match(following.text) or len(part.text.split()) < _WORDS_MIN + 2
+    )
+
+
+def _stands_alone(content: str, tongues: Sequence[Tongue]) -> bool:
+    """Tell whether an entry would be understood without its conversation: it has words of its own, and points nowhere."""
+    is_dense = any(not tongue.is_spaced for tongue in tongues)
+    if _MANNER.search(content) and len(content) < (_DENSE_SHORT if is_dense else _SHORT):
+        return False
+    if is_dense:
+        return len(content) >= _DENSE_MIN
+    own = content
+    for tongue in tongues:
+        own = tongue.without(tongue.lasting, own)
+    common = {word for tongue in tongues for word in tongue.common.split("|")}
+    telling = [word for word in _WORD.findall(own) if word.casefold() not in common]
+    return len(content.split()) >= _WORDS_MIN and len(telling) >= _TELLING_MIN
+
+
+def _tidy(quote: str, tongues: Sequence[Tongue]) -> str:
+    content = " ".join(quote.split())
+    if opening := _OPENING.match(content):
+        content = content[opening.end() :]
+    for tongue in tongues:
+        end = tongue.begins(tongue.correcting, content)
+        if end and content[end : end + 1] in tuple(",.:;!，。、।،"):
+            content = content[end:].lstrip(" ,.:;!，。、।،")
+            break
+    return content
