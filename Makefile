@@ -17,8 +17,8 @@ test: setup-test ## run the tests
 	@echo "test: pytest"
 	@$(PY) -m pytest -n 2 $(ARGS)
 
-faults: setup-test ## run the whole fault campaign, unsampled: about an hour
-	@CURATOR_FAULTS=long $(PY) -m pytest -n 2 fault-injection $(ARGS)
+faults: setup-test ## run the whole fault campaign, layer by layer, with a summary
+	@PYTHONPATH=.:fault-injection $(PY) -m faults $(ARGS)
 
 check: format lint types imports ## run every gate but the tests
 

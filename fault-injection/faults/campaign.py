@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from curator.errors import CuratorError
 from faults.case import Case
+from faults.coverage import arrows_of
 from faults.disk import LossyDisk
 from faults.oracles import judge
 from faults.recording import Mark, Recording
@@ -25,11 +26,12 @@ from faults.volumes import RecordingVolume, TimedVolume
 from faults.world import HandClock, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from curator.durable.volume import Volume
     from faults.disk import State
+    from faults.recording import Asked
     from faults.tree import Tree
     from faults.view import View
     from faults.world import Script
@@ -111,6 +113,10 @@ class Report:
     points: int = 0
     states: Counter[str] = dataclasses.field(default_factory=Counter)
     """Distinct states judged, by model."""
+    after: Counter[str] = dataclasses.field(default_factory=Counter)
+    """Distinct states judged, by the call site that was asked last."""
+    arrows: Counter[str] = dataclasses.field(default_factory=Counter)
+    """Distinct states judged, by the arrow of the job within which the crash came."""
     seen: int = 0
     """States met, equal ones too."""
     violations: list[Violation] = dataclasses.field(default_factory=list)
@@ -122,10 +128,21 @@ class Report:
         self.sites += other.sites
         self.points += other.points
         self.states += other.states
+        self.after += other.after
+        self.arrows += other.arrows
         self.seen += other.seen
         self.violations += other.violations
         self.seconds += other.seconds
         return self
+
+    def figures(self) -> dict[str, int]:
+        """Return what the summary of the whole campaign adds up."""
+        return (
+            {f"distinct states, {model}": count for model, count in self.states.items()}
+            | {f"call site {site}": count for site, count in self.after.items()}
+            | {f"arrow job: {arrow}": count for arrow, count in self.arrows.items()}
+            | {"violations": len(self.violations)}
+        )
 
     def line(self) -> str:
         """Return the figures in one line."""
@@ -214,6 +231,7 @@ class Stage:
                 if not self.is_new(state, said):
                     continue
                 report.states[model] += 1
+                self._count(report, self.recording.asked[: place.point])
                 violation = self.judge(place, state, said)
                 if violation is not None:
                     report.violations.append(violation)
@@ -260,6 +278,7 @@ class Stage:
                 said = self.said(place.point, disk)
                 if self.is_new(state, said):
                     report.states[f"{place.model} after a kill"] += 1
+                    self._count(report, life.recording.asked[: place.point])
                     report.violations += self.judge_second(life, place, state, said)
         report.seconds = time.monotonic() - began
         return report
@@ -391,6 +410,13 @@ class Stage:
         world.rest()
         self._after_run = read_tree(self.agent)
         return volume.recording(), clock.now()
+
+    def _count(self, report: Report, asked: Sequence[Asked]) -> None:
+        """Count a state for the call site and the arrow that were under way when the crash came."""
+        last = next((each for each in reversed(asked) if each.mark is None), None)
+        if last is not None:
+            report.after[last.chain] += 1
+            report.arrows.update(arrows_of(last))
 
     def _asked_before(self, point: int) -> str:
         before = [each for each in self.recording.asked[:point] if each.mark is None]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faults.campaign import Stage
+    from faults.recording import Asked
     from faults.view import Fields, ProjectView, View
 
 JOB_SITES: Final = {
@@ -34,14 +35,18 @@ JOB_SITES: Final = {
 """By arrow of the job, the function that takes it. A graceful stop returns a job by the same function as a deferral."""
 
 
+def arrows_of(asked: Asked) -> list[str]:
+    """Return the arrows of the job beneath whose functions something was asked."""
+    names = {call.function.partition(":")[2] for call in asked.stack}
+    return [arrow for arrow, function in JOB_SITES.items() if function in names]
+
+
 def job_arrows(stages: Iterable[Stage]) -> Counter[str]:
     """Count the verbs asked beneath each function that takes an arrow of the job."""
     counts: Counter[str] = Counter(dict.fromkeys(JOB_SITES, 0))
     for stage in stages:
         for asked in stage.recording.asked:
-            names = {call.function.partition(":")[2] for call in asked.stack}
-            for arrow, function in JOB_SITES.items():
-                counts[arrow] += function in names
+            counts.update(arrows_of(asked))
     return counts
 
 

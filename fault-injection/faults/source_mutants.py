@@ -70,14 +70,14 @@ def admission_mutants() -> Iterator[SourceMutant]:
     source = (_SOURCE / "machine/admission.py").read_text("utf-8")
     rows = _elements(source, "ADMISSION")
     for number, row in enumerate(rows, start=1):
-        start, end = _span(source, row)
+        start, end = span_of(source, row)
         yield SourceMutant(
             f"row {number} removed", "machine/admission.py", start, _past_comma(source, end), "", _STORIES
         )
         step = row.args[0] if isinstance(row, ast.Call) and row.args else None
         if isinstance(step, ast.Attribute):
             for other in _others(step.attr):
-                at, until = _span(source, step)
+                at, until = span_of(source, step)
                 name = f"row {number}: {step.attr} becomes {other}"
                 yield SourceMutant(name, "machine/admission.py", at, until, f"Step.{other}", _STORIES)
 
@@ -107,9 +107,9 @@ def _arrow_mutants(
         assert isinstance(target, ast.Attribute)
         shown = f"{at.attr} {verb.value} {target.attr}"
         told_by = stories.get(shown.lower(), stories[verb.value])
-        start, end = _span(source, arrow)
+        start, end = span_of(source, arrow)
         yield SourceMutant(f"{shown} removed", file, start, _past_comma(source, end), "", told_by)
-        start, end = _span(source, target)
+        start, end = span_of(source, target)
         others = [state.name for state in states if state.name != target.attr]
         for other in others:
             yield SourceMutant(f"{shown} leads to {other}", file, start, end, f"_S.{other}", told_by)
@@ -127,7 +127,7 @@ def _orphan_mutants(
         assert isinstance(key, ast.Attribute)
         assert isinstance(value, ast.Constant)
         verb = str(value.value)
-        start, end = _span(source, value)
+        start, end = span_of(source, value)
         name = f"an orphan that is {key.attr} is closed by {wrong[verb]}"
         yield SourceMutant(name, file, start, end, f'"{wrong[verb]}"', stories[verb])
 
@@ -178,7 +178,7 @@ def _elements(source: str, name: str) -> list[ast.expr]:
     raise LookupError(name)
 
 
-def _span(source: str, node: ast.expr) -> tuple[int, int]:
+def span_of(source: str, node: ast.expr) -> tuple[int, int]:
     """Return where a node stands, in bytes of its file."""
     assert node.end_lineno is not None
     assert node.end_col_offset is not None

@@ -18,6 +18,7 @@ import pytest
 from faults.block.log import BLOCK, OVER, START, Entry, Kind, images, line_of
 from faults.block.mounts import LOGFLUSH, NOLOGFLUSH, why_not
 from faults.block.planted import PLANTS
+from faults.figures import note
 from faults.recording import Mark
 from faults.scenarios import SCENARIOS
 
@@ -60,6 +61,9 @@ def cut(tmp_path: Path, *arguments: str) -> Told:
     if ran.returncode == BROKEN:
         print(f"again: PYTHONPATH={paths} {shlex.join(command)} --replay {log}")
     told: Told = json.loads(out.splitlines()[-1])
+    if "--plant" not in arguments:
+        kind = "endings in mid-run" if "--shutdown" in arguments else "power cuts"
+        note("block", {f"images, {kind}": told["images"], f"distinct images judged, {kind}": told["judged"]})
     return told
 
 

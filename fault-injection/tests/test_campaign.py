@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from faults.campaign import Stage
+from faults.figures import note
 from faults.scenarios import SCENARIOS
 
 
@@ -16,6 +17,7 @@ def test_every_crash_of_a_scenario_recovers_with_every_promise_kept(stage_folder
     report = stage.run()
 
     print(f"{name}: {report.line()}")
+    note("crash", report.figures())
     assert stage.ending_breaches() == []
     assert report.points == len(stage.recording.asked) + 1
     assert [str(violation) for violation in report.violations] == []

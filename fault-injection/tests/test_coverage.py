@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from faults.campaign import Stage
 from faults.coverage import JOB_SITES, admission_rows, attempt_arrows, job_arrows
+from faults.figures import note
 from faults.scenarios import SCENARIOS
 from faults.tree import scratch
 
@@ -28,9 +29,11 @@ def stages() -> Iterator[list[Stage]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def print_all(counts: Counter[str]) -> list[str]:
+def print_all(counts: Counter[str], kind: str = "") -> list[str]:
     for name, count in counts.items():
         print(f"{count:6} {name}")
+    if kind:
+        note("crash", {f"{kind} {name}": count for name, count in counts.items()})
     return [name for name, count in counts.items() if count == 0]
 
 
@@ -42,11 +45,11 @@ def test_every_arrow_of_the_job_is_taken(stages: list[Stage]) -> None:
 
 
 def test_every_arrow_of_the_attempt_is_taken(stages: list[Stage]) -> None:
-    assert print_all(attempt_arrows(stages)) == []
+    assert print_all(attempt_arrows(stages), "arrow attempt:") == []
 
 
 def test_every_row_of_the_admission_table_is_seen(stages: list[Stage]) -> None:
-    assert print_all(admission_rows(stages)) == []
+    assert print_all(admission_rows(stages), "row") == []
 
 
 def test_a_request_marks_the_place_between_its_checkpoint_and_its_result(stages: list[Stage]) -> None:

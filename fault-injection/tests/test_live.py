@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from faults.campaign import Stage
+from faults.figures import note
 from faults.live import die_everywhere, primitives, refuse_everywhere
 from faults.scenarios import SCENARIOS
 
@@ -28,6 +29,7 @@ def test_what_a_dying_run_leaves_is_what_the_model_tells(stage_folder: Path, nam
     died, strangers = die_everywhere(stage, every)
 
     print(f"{name}: died {died} times")
+    note("kill", {"deaths": died})
     assert died == -(-primitives(stage) // every)
     assert strangers == []
 
@@ -41,5 +43,6 @@ def test_a_disk_that_refuses_costs_no_promise(stage_folder: Path, name: str, *, 
     for error, for_good in refusals:
         report = refuse_everywhere(stage, error, for_good=for_good, every=1 if is_long else 61)
         print(f"{name}: {report.line()}")
+        note("kill", {"refusals": report.points, "violations": len(report.violations)})
         assert report.points > 0
         assert [str(violation) for violation in report.violations] == []

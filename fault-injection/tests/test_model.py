@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from faults.figures import note
 from faults.model.explore import explore
 from faults.model.program import Bounds
 from faults.model.rules import GUARDS, take
@@ -64,6 +65,7 @@ def test_every_state_within_small_bounds_keeps_every_promise(bounds: Bounds) -> 
     explored = explore(bounds)
 
     print(explored.line())
+    note("model", {"states": explored.states})
     assert explored.breach is None
     assert explored.ends > 0
 
@@ -77,6 +79,7 @@ def test_every_state_within_the_bounds_keeps_every_promise(bounds: Bounds, *, is
     explored = explore(bounds)
 
     print(explored.line())
+    note("model", {"states": explored.states})
     assert explored.breach is None
     assert explored.states > 10_000
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from faults.campaign import BEYOND_LEASE_MS, Stage
+from faults.figures import note
 from faults.model.again import again, lives, recoveries, refusals, refused
 from faults.model.rules import take
 from faults.model.state import Attempt, Branch, Event, Frozen, Held, Job, Kind, State, Worker
@@ -32,6 +33,7 @@ def test_every_scenario_is_a_trace_of_the_model(stage_folder: Path, name: str) -
     replayed = replay(Stage(SCENARIOS[name], stage_folder).recording)
 
     print(f"{name}: {len(replayed.events)} events")
+    note("model", {"scenarios replayed": 1})
     assert told(replayed) == ""
 
 
@@ -62,6 +64,7 @@ def test_whatever_comes_of_a_crash_or_of_a_refusal_is_a_trace_of_the_model(
     count, told_of = refusals(traces[kind]())
 
     print(f"{name}: {count} traces of kind {kind}")
+    note("model", {f"traces replayed, {kind}": count})
     assert count > 0
     assert told_of == []
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from faults.arguments import ARGUED, argument_for
 from faults.campaign import Stage
+from faults.figures import note
 from faults.mutants import DROP_BYTES, DROP_NAMES, SWAP, Mutant, Verdict, mutants_of, try_mutant, try_second_lives
 from faults.scenarios import SCENARIOS
 from faults.tree import scratch
@@ -44,6 +45,7 @@ def tell(verdicts: list[Verdict]) -> list[str]:
         if ending == "ALIVE":
             living.append(str(verdict.mutant))
     print(", ".join(f"{count} {ending}" for ending, count in ends.items()))
+    note("mutants", {f"flushes and verbs: {ending}": count for ending, count in ends.items()})
     return living
 
 

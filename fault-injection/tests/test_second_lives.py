@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from faults.campaign import Stage
+from faults.figures import note
 from faults.scenarios import SCENARIOS
 
 SAMPLE = {"applied", "held", "retried", "shadow", "set-aside"}
@@ -23,5 +24,6 @@ def test_nothing_is_built_on_what_a_killed_process_had_not_flushed(
     report = stage.run_second_lives(is_whole=is_long)
 
     print(f"{name}: {report.line()}")
+    note("crash", report.figures())
     assert report.states.total() > 0
     assert [str(violation) for violation in report.violations] == []

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from faults.figures import note
 from faults.source_mutants import SourceMutant, admission_mutants, attempt_mutants, job_mutants
 
 from curator.machine.admission import ADMISSION
@@ -27,6 +28,7 @@ def test_a_wrong_table_is_found(mutant: SourceMutant, stage_folder: Path) -> Non
 
     print(f"killed: {mutant.name}: {killed_by}")
     assert killed_by
+    note("mutants", {"wrong tables killed": 1})
 
 
 def test_each_row_and_arrow_is_altered() -> None:

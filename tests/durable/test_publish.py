@@ -36,6 +36,15 @@ def test_publishing_stages_and_flushes_then_links_then_flushes_the_name(record: 
     assert names(record) == ["record.json"]
 
 
+def test_a_name_that_was_taken_and_is_gone_is_a_conflict_and_nothing_is_compared(record: Path) -> None:
+    class Taken(Volume):
+        def link(self, staged: Path, path: Path) -> None:
+            raise FileExistsError(staged, path)
+
+    with pytest.raises(ConflictError):
+        publish(Taken(), record, b"bytes", is_same=lambda standing: len(standing) > 0)
+
+
 def test_a_replay_changes_nothing_and_flushes_too(record: Path) -> None:
     publish(Volume(), record, b"data")
     inode, volume = record.stat().st_ino, Recorded()

@@ -95,3 +95,10 @@ def test_a_race_for_the_first_record_is_lost_to_who_was_quicker(path: Path) -> N
         return read_record(path, Pending, 1024)
 
     assert publish_first(Volume(), path, PENDING, find) == OTHER
+
+
+def test_the_first_record_that_is_gone_again_is_a_conflict(path: Path) -> None:
+    path.write_bytes(canonical(OTHER.encode()).encode())
+
+    with pytest.raises(ConflictError, match="is gone"):
+        publish_first(Volume(), path, PENDING, lambda: None)

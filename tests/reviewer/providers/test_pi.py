@@ -213,6 +213,20 @@ def test_a_login_of_pi_is_left_to_pi(tmp_path: Path, pi: str) -> None:
 
 
 @pytest.mark.parametrize("pi", EACH_PI)
+def test_a_price_that_nobody_tells_is_seen_before_anything_is_asked(tmp_path: Path, pi: str) -> None:
+    with desk(tmp_path, pi) as at:
+        entry: Json = {"id": "made-up-1", "maxTokens": 4_096}
+        at.provide(
+            "made-up", baseUrl="https://made-up.invalid/v1", api="openai-completions", apiKey=KEY, models=[entry]
+        )
+        at.route("pi")
+        with pytest.raises(ReviewerSetupError, match="allow_unknown_price") as caught:
+            at.reviewer("made-up-1", provider="made-up").prepare(at.brief)
+        assert at.requests() == []
+    assert caught.value.setup_code == "price_unknown"
+
+
+@pytest.mark.parametrize("pi", EACH_PI)
 def test_an_answer_without_usage_is_charged_at_its_hold(tmp_path: Path, pi: str) -> None:
     with desk(tmp_path, pi, "nousage") as at:
         answer = at.ask()

@@ -1,0 +1,50 @@
+"""Every guard is needed: with any compare, lease check or secret gate taken away, a test fails or an argument stands."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from faults.arguments import SPARE_GUARDS
+from faults.figures import note
+from faults.guards import guard_mutants, killer_of
+
+from tests.fakes.pis import PIS, WHY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faults.source_mutants import SourceMutant
+
+GUARDS: Final = tuple(guard_mutants())
+CHOSEN: Final = GUARDS if os.environ.get("CURATOR_FAULTS") == "long" else GUARDS[::9]
+"""Each costs a run of some tests: every run plants one in nine, the whole campaign all."""
+
+
+def argument_for(mutant: SourceMutant) -> str:
+    return next((why for where, why in SPARE_GUARDS.items() if where in mutant.name), "")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("mutant", CHOSEN, ids=lambda each: each.name)
+def test_a_guard_that_is_taken_away_is_missed(mutant: SourceMutant, stage_folder: Path) -> None:
+    if mutant.file == "reviewer/providers/pi.py" and not PIS:
+        pytest.skip(WHY)
+    argument = argument_for(mutant)
+    killer = "" if argument else killer_of(mutant, stage_folder)
+
+    print(f"{mutant.name}: {killer or argument}")
+    assert killer or argument
+    note("mutants", {"guards taken away and missed" if killer else "guards taken away and argued": 1})
+
+
+def test_every_argument_is_about_a_guard_that_there_is() -> None:
+    assert [where for where in SPARE_GUARDS if not any(where in each.name for each in GUARDS)] == []
+
+
+def test_each_kind_of_guard_is_found() -> None:
+    names = [each.name for each in GUARDS]
+
+    for part in ("check_lease", "find_secrets", "redact", "lease_token", "receipt.binding_digest", "prove_free"):
+        assert [name for name in names if part in name] != [], part
