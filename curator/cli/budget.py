@@ -209,6 +209,28 @@ def export(
         writer.writerow([row.get(column, "") for column in CALL_COLUMNS])
 
 
+@app.command()
+def prove(agent_dir: AgentDir = None, as_json: AsJson = False) -> int:
+    """Add up what is shown from the files, call by call and by code of its own, and say where any figure differs.
+
+    Ends with 67 where one does, or where a file cannot be read, so that what it says cannot be proved.
+    """
+    from curator.cli.proof import prove_figures
+
+    layout = layout_of(agent_dir)
+    proof = prove_figures(layout)
+    found = [(str(each.path.relative_to(layout.agent)), each.fact) for each in proof.findings]
+    if as_json:
+        differences: list[Json] = [{"path": path, "fact": fact} for path, fact in found]
+        document({"calls": proof.calls, "days": proof.days, "differences": differences})
+    else:
+        for path, fact in found:
+            say(f"{path} {fact}")
+        summed = f"{counted(proof.calls, 'call')} of {counted(proof.days, 'day')}"
+        say(f"{summed}: {counted(len(found), 'figure')} differ." if found else f"{summed} come to what is shown.")
+    return _DIFFERS if found else 0
+
+
 def _day(text: str, option: str) -> Day:
     from curator.model.ids import DAY_PATTERN, Day
 

@@ -233,3 +233,24 @@ def test_a_damaged_record_is_named_where_it_hides_what_a_day_cost(home: Home) ->
 
     assert f"Attention: {path}" in home.run("budget").out
     assert str(path) in str(home.run("budget", "--json").document["faults"])
+
+
+def test_what_is_shown_is_proved_from_the_files_or_the_file_is_named(home: Home) -> None:
+    lost(home, 1)
+    paid(home, 2)
+
+    proved, told = home.run("budget", "prove"), home.run("budget", "prove", "--json")
+
+    assert (proved.status, proved.out) == (0, "2 calls of 1 day come to what is shown.\n")
+    assert (told.status, told.document) == (0, {"calls": 2, "days": 1, "differences": []})
+
+    path = next(path for path in home.layout.attempts.rglob("*.2.json") if b"settled" in path.read_bytes())
+    path.write_bytes(path.read_bytes().replace(b'"chargedTokens":160', b'"chargedTokens":159'))
+    proved, told = home.run("budget", "prove"), home.run("budget", "prove", "--json")
+
+    assert (proved.status, told.status) == (67, 67)
+    name = str(path.relative_to(home.layout.agent))
+    assert f"{name} offline, actual: it charges 159 tokens, and the calls come to 160\n" in proved.out
+    assert "attempts/2026-01-03 offline, actual: shown are 159 tokens, and the calls come to 160\n" in proved.out
+    assert proved.out.endswith("2 calls of 1 day: 2 figures differ.\n")
+    assert listed(told.document["differences"])[0]["path"] == name

@@ -38,6 +38,7 @@ READING: Final = {
     "budget attempts": (),
     "budget attempts --unresolved": (),
     "budget export": (),
+    "budget prove": (),
 }
 
 

@@ -19,6 +19,8 @@ from curator.workflow.inspect.books import open_books
 from curator.workflow.settings_files import find_service, read_curator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curator.durable.layout import Layout
     from curator.errors import InvalidRecordError
     from curator.model.attempt import Attempt
@@ -75,6 +77,16 @@ def shown_day(layout: Layout, day: Day, *, is_today: bool) -> tuple[tuple[Budget
         return budgets_of(layout, attempts, day, find_service(layout), books.accounting.look(day).file), faults
     providers = attempts.providers(day)
     return tuple(Budget(each, attempts.exposure(each, day), None, Exposure(), None) for each in providers), faults
+
+
+def every_figure(layout: Layout, today: Day) -> tuple[Mapping[tuple[Day, str], Exposure], tuple[Budget, ...]]:
+    """Return each figure that is shown of any day, by day and provider, and the budgets of today.
+
+    Raises as `shown_day`.
+    """
+    attempts = open_books(layout).attempts
+    days = {(day, each): attempts.exposure(each, day) for day in attempts.days() for each in attempts.providers(day)}
+    return days, shown_day(layout, today, is_today=True)[0]
 
 
 def budgets_of(
