@@ -6,8 +6,19 @@ import dataclasses
 from typing import Annotated, Literal
 
 from curator.model.admission import Status
-from curator.model.ids import ABranchName, ADigest, AJobId, AnAttemptId, AnEntryId, AnIso, AProjectKey, ASessionKey
-from curator.model.limits import REVISION_CHANGES_MAX
+from curator.model.ids import (
+    ABranchName,
+    ADigest,
+    AJobId,
+    AnAttemptId,
+    AnEntryId,
+    AnIso,
+    AProjectKey,
+    ARevisionId,
+    ASafeId,
+    ASessionKey,
+)
+from curator.model.limits import GENERATION_MAX, REVISION_CHANGES_MAX
 from curator.model.record import Integer, Items, Record, Text
 
 _Count = Annotated[int, Integer()]
@@ -24,8 +35,19 @@ class ClosedAttempt(Record):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedSpan(Record):
+    """What an entry of the job's revision rests on: the digest of a quote, once the quote itself is gone."""
+
+    entry_id: AnEntryId
+    digest: ADigest
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Closing(Record):
-    """A finished job, in figures: enough to answer a pending card and to refuse a second run."""
+    """A finished job, in figures: enough to answer a pending card, to refuse a second run, and to say whence memory came.
+
+    What has a default was not kept by earlier releases.
+    """
 
     version: Literal[1] = 1
     kind: Literal["curator-closing"] = "curator-closing"
@@ -42,3 +64,10 @@ class Closing(Record):
     provider: Annotated[str, Text(1, 128)] | None = None
     model: Annotated[str, Text(1, 256)] | None = None
     entry_ids: Annotated[tuple[AnEntryId, ...], Items(0, REVISION_CHANGES_MAX)]
+    through_entry_id: ASafeId | None = None
+    """The last turn of the session that the job had before it."""
+    generation: Annotated[int, Integer(1, GENERATION_MAX)] | None = None
+    elected: AnAttemptId | None = None
+    """The attempt whose proposal was decided for."""
+    revision_id: ARevisionId | None = None
+    spans: Annotated[tuple[ClosedSpan, ...], Items(0, REVISION_CHANGES_MAX)] = ()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from curator.model.digest import Json
     from curator.verify.tree import Tree
 
 _LATER: Final = {
@@ -96,6 +97,8 @@ def _job(tree: Tree, path: Path, closing: Fields) -> Iterator[Finding]:
         for key, wanted in facts.items():
             if closing[key] != wanted:
                 yield error(path, f"has another {key} than the decision's job")
+        yield from _newer(path, closing, {"throughEntryId": job["throughEntryId"], "generation": job.get("generation")})
+        yield from _newer(path, closing, {"elected": decision["attemptId"]})
     live = live_job(tree, path.stem)
     if live is not None and outcome_of(tree, path.stem) is None and live["digest"] != closing["jobDigest"]:
         yield pending(path, "is of another job than the one that waits under its id: that one is set aside")
@@ -110,14 +113,26 @@ def _receipt(tree: Tree, path: Path, closing: Fields) -> Iterator[Finding]:
         return
     if receipt["jobDigest"] != closing["jobDigest"]:
         yield error(path, "is of another job than the receipt of its id")
-    elif receipt["status"] != closing["status"]:
+        return
+    if receipt["status"] != closing["status"]:
         yield error(path, "has another status than the receipt")
-    elif "revisionId" in receipt:
+        return
+    yield from _newer(path, closing, {"revisionId": receipt.get("revisionId")})
+    if "revisionId" in receipt:
         revision = find_revision(tree, layout, text_of(receipt, "branchName"), text_of(receipt, "revisionId"))
         if revision is not None:
             touched = [change["entryId"] for change in objects_of(revision, "changes")]
             if items_of(closing, "entryIds") != touched:
                 yield error(path, "names other entries than the job's revision")
+            if not {text_of(span, "entryId") for span in objects_of(closing, "spans")}.issubset(touched):
+                yield error(path, "has a quote for an entry that the job's revision does not touch")
+
+
+def _newer(path: Path, closing: Fields, facts: dict[str, Json]) -> Iterator[Finding]:
+    """Compare what earlier releases did not keep: it may be missing, and is never another."""
+    for key, wanted in facts.items():
+        if key in closing and closing[key] != wanted:
+            yield error(path, f"has another {key} than the record that it was taken from")
 
 
 def _attempt(path: Path, closing: Fields, attempt: Fields, steps: Steps) -> Iterator[Finding]:

@@ -6,26 +6,29 @@ CRASH  Each step finds the one before it durable and is repeated without harm: t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, assert_never
 
 from curator.errors import ConflictError, CuratorError, InvalidRecordError, NotFoundError, RefusedError, StorageError
-from curator.model.closing import ClosedAttempt, Closing
+from curator.model.closing import ClosedAttempt, ClosedSpan, Closing
 from curator.model.decision import ProviderResult
 from curator.model.event import Stopped
 from curator.model.feedback import Ready
 from curator.model.ids import AttemptId, attempt_id
+from curator.model.limits import REVISION_CHANGES_MAX
 from curator.model.memory import Review
 from curator.model.outcome import Completed, Failed, Failure
 from curator.model.times import iso
 from curator.workflow.base import accept, authority_of
 from curator.workflow.history import attempts_of
+from curator.workflow.support import supported_by
 
 if TYPE_CHECKING:
     from curator.machine.admission import Seen as Standing
     from curator.model.admission import Receipt
     from curator.model.decision import Decision
     from curator.model.feedback import FeedbackStatus
-    from curator.model.ids import EntryId, JobId
+    from curator.model.ids import JobId
     from curator.model.job import Job
     from curator.model.outcome import Outcome
     from curator.store.attempts import Seen
@@ -37,7 +40,8 @@ if TYPE_CHECKING:
 def close_decided(claim: Claim, decision: Decision, receipt: Receipt, memory: ProjectStore, shop: Shop) -> None:
     """Close a job whose decision was admitted."""
     shop.stores.spool.publish_outcome(claim, decision.outcome)
-    shop.stores.finished.close(_closing(claim.job, decision.outcome, receipt, _entry_ids(receipt, memory), shop, claim))
+    record = _closing(claim.job, decision.outcome, shop, claim)
+    shop.stores.finished.close(_with_change(record, receipt, memory, shop))
     shop.stores.spool.retire(claim.job.id)
 
 
@@ -46,7 +50,7 @@ def close_failed(claim: Claim, code: str, shop: Shop) -> None:
     outcome = _final_failure(claim, code, shop)
     _keep_evidence_for_retry(claim, outcome, shop)
     shop.stores.spool.publish_outcome(claim, outcome)
-    shop.stores.finished.close(_closing(claim.job, outcome, None, (), shop, claim))
+    shop.stores.finished.close(_closing(claim.job, outcome, shop, claim))
     answer_failed(claim.job, outcome, shop)
     shop.stores.spool.retire(claim.job.id)
 
@@ -56,7 +60,7 @@ def close_over(job: Job, outcome: Outcome, shop: Shop) -> None:
     authority = authority_of(job, shop)
     memory = shop.memory(job.project_key, authority)
     receipt = memory.receipt(job.id)
-    shop.stores.finished.close(_closing(job, outcome, receipt, _entry_ids(receipt, memory), shop))
+    shop.stores.finished.close(_with_change(_closing(job, outcome, shop), receipt, memory, shop))
     if isinstance(outcome, Failed):
         answer_failed(job, outcome, shop)
     shop.stores.spool.retire(job.id)
@@ -188,17 +192,11 @@ def _keep_evidence_for_retry(claim: Claim, outcome: Failed, shop: Shop) -> None:
     shop.stores.decisions.record_result(result)
 
 
-def _closing(
-    job: Job,
-    outcome: Outcome,
-    receipt: Receipt | None,
-    entry_ids: tuple[EntryId, ...],
-    shop: Shop,
-    claim: Claim | None = None,
-) -> Closing:
+def _closing(job: Job, outcome: Outcome, shop: Shop, claim: Claim | None = None) -> Closing:
+    """Return the closing record of a job that changed nothing."""
     match outcome:
         case Completed():
-            status: FeedbackStatus = "noop" if receipt is None else receipt.status
+            status: FeedbackStatus = "noop"
             code = None
         case Failed():
             status, code = "failed", outcome.error.code
@@ -218,8 +216,38 @@ def _closing(
         attempts=tuple(_closed(seen) for seen in attempts_of(job, shop, claim)),
         provider=None if provenance is None else provenance.provider,
         model=None if provenance is None else provenance.model,
-        entry_ids=entry_ids,
+        entry_ids=(),
+        through_entry_id=job.through_entry_id,
+        generation=job.generation,
     )
+
+
+def _with_change(closing: Closing, receipt: Receipt | None, memory: ProjectStore, shop: Shop) -> Closing:
+    """Add what the receipt proves, and of the evidence what is to outlive it: which quote each entry rests on."""
+    if receipt is None or closing.status == "failed":
+        return closing
+    decision = shop.stores.decisions.read(closing.job_id)
+    elected = None if decision is None else decision.attempt_id
+    closing = dataclasses.replace(closing, status=receipt.status, elected=elected, revision_id=receipt.revision_id)
+    found = None if receipt.revision_id is None else memory.revision(receipt.branch_name, receipt.revision_id)
+    if not isinstance(found, Review):
+        return closing
+    entry_ids = tuple(change.entry_id for change in found.changes)
+    return dataclasses.replace(closing, entry_ids=entry_ids, spans=_spans(found, decision, shop))
+
+
+def _spans(review: Review, decision: Decision | None, shop: Shop) -> tuple[ClosedSpan, ...]:
+    if decision is None:
+        return ()
+    try:
+        evidence = shop.stores.decisions.evidence(decision.job.id, decision.attempt_id)
+    except InvalidRecordError:
+        # A damaged sidecar costs its quotes, not the job that is over.
+        return ()
+    supported = () if evidence is None else supported_by(review, decision.outcome.operations, evidence)
+    return tuple(ClosedSpan(entry_id=each.entry_id, digest=each.span.digest) for each in supported)[
+        :REVISION_CHANGES_MAX
+    ]
 
 
 def _closed(seen: Seen) -> ClosedAttempt:
@@ -227,11 +255,3 @@ def _closed(seen: Seen) -> ClosedAttempt:
     return ClosedAttempt(
         id=AttemptId(seen.id), state=seen.state.value, tokens=total.tokens, cost_nanousd=total.cost_nanousd
     )
-
-
-def _entry_ids(receipt: Receipt | None, memory: ProjectStore) -> tuple[EntryId, ...]:
-    """Return the entries that the job's revision touched."""
-    if receipt is None or receipt.revision_id is None:
-        return ()
-    revision = memory.revision(receipt.branch_name, receipt.revision_id)
-    return tuple(change.entry_id for change in revision.changes) if isinstance(revision, Review) else ()

@@ -130,6 +130,33 @@ CHECKPOINTS: Final = (
         lambda s: drop(s, "failed", 0, 1, 2),
     ),
     Damage(
-        "a closing record of other entries", "names other entries", lambda s: change(s.closing("applied"), entryIds=[])
+        "a closing record of other entries",
+        "names other entries",
+        lambda s: change(s.closing("applied"), entryIds=[], spans=[]),
+    ),
+    Damage(
+        "a closing record of another turn",
+        "has another throughEntryId",
+        lambda s: change(s.closing("applied"), throughEntryId="x"),
+    ),
+    Damage(
+        "a closing record of another generation",
+        "has another generation",
+        lambda s: change(s.closing("applied"), generation=7),
+    ),
+    Damage(
+        "a closing record of another attempt",
+        "has another elected",
+        lambda s: change(s.closing("applied"), elected=f"review_attempt_{'0' * 40}"),
+    ),
+    Damage(
+        "a closing record of another revision",
+        "has another revisionId",
+        lambda s: change(s.closing("applied"), revisionId="0" * 36),
+    ),
+    Damage(
+        "a closing record with a quote of nothing",
+        "has a quote for an entry",
+        lambda s: change(s.closing("applied"), spans=[{"entryId": "other", "digest": "0" * 64}]),
     ),
 )

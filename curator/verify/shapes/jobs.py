@@ -49,6 +49,7 @@ from curator.verify.shapes.common import (
     LEASE_TOKEN,
     ONE,
     PROJECT_KEY,
+    REVISION_ID,
     SAFE_ID,
     SESSION_KEY,
     WORKER_ID,
@@ -229,10 +230,13 @@ CLOSED_ATTEMPT: Final = Shape(
     {"id": ATTEMPT_ID, "state": one("reserved", "dispatched", "settled", "unknown", "cancelled")}
     | {"tokens": whole(), "costNanousd": whole()}
 )
+CLOSED_SPAN: Final = Shape({"entryId": ENTRY_ID, "digest": DIGEST})
 CLOSING: Final = Shape(
     {"version": ONE, "kind": one("curator-closing"), "jobId": JOB_ID, "jobDigest": DIGEST, "projectKey": PROJECT_KEY}
     | {"sessionKey": SESSION_KEY, "branchName": BRANCH_NAME, "authority": one("shadow", "external")}
     | {"status": one("applied", "noop", "stale", "rejected", "failed"), "finishedAt": moment}
     | {"attempts": listing(CLOSED_ATTEMPT, 0, 10_000), "entryIds": listing(ENTRY_ID, 0, 32)},
-    {"failureCode": text(1, 64), "provider": text(1, 128), "model": text(1, 256)},
+    {"failureCode": text(1, 64), "provider": text(1, 128), "model": text(1, 256)}
+    | {"throughEntryId": SAFE_ID, "generation": whole(1, GENERATION_MAX), "elected": ATTEMPT_ID}
+    | {"revisionId": REVISION_ID, "spans": listing(CLOSED_SPAN, 0, 32)},
 )
