@@ -18,6 +18,7 @@ import pytest
 from faults.contention.oracles import figures, judge, sometimes
 from faults.contention.planted import PLANTED, Planted
 from faults.contention.run import EVIDENCE, LONG, SHORT, Limited, Plan, Run, lived_through
+from faults.figures import note
 
 from tests.acceptance.processes import Place
 
@@ -29,6 +30,7 @@ def assert_sound(run: Run, plan: Plan) -> None:
     """Fail with every breach, and with the command that draws the same run again."""
     seen = {**figures(run), **sometimes(run)}
     print(", ".join(f"{name}: {count}" for name, count in seen.items()))
+    note("contention", seen)
     breaches = judge(run)
     assert breaches == [], "\n".join((*breaches, f"again: {plan.command()}"))
     missing = [name for name, count in sometimes(run).items() if count == 0]

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 from faults.contention.planted import Planted
+from faults.figures import note
 from faults.isolation import STRACE, Owners, Span, spans, trespasses
 from faults.model.seam import why_not
 from faults.neighbours import FACTS, FEATURE, REVIEW, queue, serving, start
@@ -54,6 +55,7 @@ def test_no_job_of_a_review_touches_a_file_of_another_project(tmp_path: Path) ->
     assert ran.status == 0, ran.err
     found = spans(tmp_path / "calls")
     print(f"{len(found)} jobs, {sum(len(span.paths) for span in found)} paths")
+    note("contention", {"paths heard of by strace": sum(len(span.paths) for span in found)})
     assert_each_was_carried(found, place, jobs)
     assert trespasses(found, owners(place, keys, jobs)) == []
 
