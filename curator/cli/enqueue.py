@@ -31,6 +31,10 @@ def enqueue(
             help="A folder of the project to remember it in. [default: where the session was held]",
         ),
     ] = None,
+    leaf: Annotated[
+        str | None,
+        typer.Option("--leaf", metavar="ENTRY", help="The branch that ends there. [default: the one written last]"),
+    ] = None,
     agent_dir: AgentDir = None,
     as_json: AsJson = False,
 ) -> int:
@@ -45,16 +49,13 @@ def enqueue(
     from curator.workflow.settings_files import LET_REVIEW
 
     app = open_app(agent_dir, environ=os.environ, listener=sentences_for(layout_of(agent_dir)))
-    production = enqueue_session(app.shop, session, project)
+    production = enqueue_session(app.shop, session, project, leaf)
     is_embedded = app.service.mode == "embedded"
     if as_json:
         document(_document(production))
         return 0
     _tell(production, is_embedded=is_embedded)
-    if (skipped := production.skipped) is not None:
-        lines = "1 line was" if skipped.count == 1 else f"{skipped.count:,} lines were"
-        at = f"line {skipped.first.line}, byte {skipped.first.byte}"
-        warn(f"{session}: {lines} skipped, the first at {at}: {skipped.first.fault.value}")
+    _warn_of_what_is_left(session, production)
     if is_embedded:
         waits = "The jobs wait. " if production.jobs else ""
         fact = "the mode is embedded, so Pi reviews by itself and curator claims nothing"
@@ -88,6 +89,16 @@ def _tell(production: Production, *, is_embedded: bool) -> None:
         say("There is more; run the same command again once these are reviewed.")
 
 
+def _warn_of_what_is_left(session: Path, production: Production) -> None:
+    if (skipped := production.skipped) is not None:
+        lines = "1 line was" if skipped.count == 1 else f"{skipped.count:,} lines were"
+        at = f"line {skipped.first.line}, byte {skipped.first.byte}"
+        warn(f"{session}: {lines} not taken, or not whole, the first at {at}: {skipped.first.fault.value}")
+    if others := production.other_leaves:
+        branches = "1 other branch was" if len(others) == 1 else f"{len(others):,} other branches were"
+        warn(f"{session}: {branches} not queued. Run the command with `--leaf {others[-1]}` to queue the last of them")
+
+
 def _line(job: Produced) -> str:
     size = f"{counted(job.turns, 'turn')}, {counted(job.chars, 'character')}"
     match job.ending.value:
@@ -117,6 +128,7 @@ def _document(production: Production) -> Json:
         **covered,
         **_skipped(production),
         "isMore": production.is_more,
+        "otherLeaves": list(production.other_leaves),
         "projectKey": production.project.key,
         "projectRoot": production.project.root,
         "branchName": production.branch,

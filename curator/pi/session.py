@@ -55,6 +55,7 @@ class Fault(enum.StrEnum):
     OVER_LONG = "the line is too long"
     NOT_JSON = "the line is not JSON"
     NOT_AN_ENTRY = "the line is not an entry"
+    NOT_PIS_CONTENT = "the message holds content that is none of Pi's"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ _KNOWN: Final = frozenset(
         "usage",
     )
 )
+_BLOCKS: Final = frozenset(("text", "thinking", "toolCall", "image"))
 _ROLES: Final = {kind.value: kind for kind in (Kind.USER, Kind.ASSISTANT, Kind.TOOL_RESULT)}
 
 
@@ -132,6 +134,22 @@ class Session:
         """Return the ids of all entries that nothing follows: one for each branch, whoever wrote it."""
         parents = {entry.parent_id for entry in self.entries}
         return tuple(dict.fromkeys(entry.id for entry in self.entries if entry.id not in parents))
+
+    def leaves_beside(self, branch: Iterable[Entry]) -> tuple[str, ...]:
+        """Return the leaves of the other branches in which something was said that `branch` does not hold."""
+        by_id = {entry.id: entry for entry in self.entries}
+        told = {entry.id for entry in branch}
+        found: list[str] = []
+        for leaf in self.leaves():
+            current = by_id.get(leaf)
+            has_words = False
+            while current is not None and current.id not in told:
+                told.add(current.id)
+                has_words = has_words or current.kind in (Kind.USER, Kind.ASSISTANT)
+                current = by_id.get(current.parent_id) if current.parent_id is not None else None
+            if has_words:
+                found.append(leaf)
+        return tuple(found)
 
     def contents(self, entries: Iterable[Entry]) -> Iterator[dict[str, Json]]:
         """Fetch entries again, one by one; a line too long to parse is fetched as an empty object.
@@ -278,8 +296,10 @@ class _Index:
             return
         if kind_name not in _KNOWN:
             self.unknown[kind_name[:64]] += 1
-        parent_id = parent if isinstance(parent, str) else None
-        self.entries.append(Entry(entry_id, parent_id, _kind_of(kind_name, value), line.byte, line.size))
+        parent_id, kind = parent if isinstance(parent, str) else None, _kind_of(kind_name, value)
+        if kind in (Kind.USER, Kind.ASSISTANT) and not _is_pis_content(value.get("message")):
+            self._note(Fault.NOT_PIS_CONTENT, line)
+        self.entries.append(Entry(entry_id, parent_id, kind, line.byte, line.size))
 
     def _take_place(self, line: _Line) -> None:
         """Keep a line that is too long as a link of the tree, so that what came before it is not lost."""
@@ -301,6 +321,19 @@ def _kind_of(kind_name: str, value: Mapping[str, Json]) -> Kind:
         role = message.get("role") if isinstance(message, dict) else None
         return _ROLES.get(role, Kind.OTHER) if isinstance(role, str) else Kind.OTHER
     return {"compaction": Kind.COMPACTION, "custom": Kind.CUSTOM}.get(kind_name, Kind.OTHER)
+
+
+def _is_pis_content(message: Json) -> bool:
+    """Tell whether Pi writes such content: a text, or blocks of the kinds it has, each with what makes it one."""
+    said = message.get("content") if isinstance(message, dict) else None
+    return isinstance(said, str) or (isinstance(said, list) and all(map(_is_pis_block, said)))
+
+
+def _is_pis_block(block: Json) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(block, dict) or not isinstance(kind, str) or kind not in _BLOCKS:
+        return False
+    return kind != "text" or isinstance(block.get("text"), str)
 
 
 def _derived_id(session_id: str, line: int) -> str:

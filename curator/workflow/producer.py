@@ -55,7 +55,7 @@ class Produced:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Skipped:
-    """Lines of a session that were not taken, and the first of them."""
+    """Lines of a session that were not taken, whole or in part, and the first of them."""
 
     count: int
     first: Damage
@@ -75,15 +75,19 @@ class Production:
     """Whether even more waits to be enqueued."""
     skipped: Skipped | None
     """What of the session could not be read."""
+    other_leaves: tuple[str, ...]
+    """The ends of other branches of the session, whose words are in none of its jobs."""
 
 
-def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Production:
+def enqueue_session(shop: Shop, path: Path, folder: Path | None = None, leaf: str | None = None) -> Production:
     """Enqueue what was said in a session and not reviewed yet, for the project of `folder` or of the session.
 
+    One branch of it is taken: that which ends at `leaf`, by default the one written last, which is what Pi shows.
     Raises `NotFoundError`, `InvalidRecordError` or `RefusedError` for a session or project that cannot be told, or that
     a person excluded, and `BusyError`, before anything is written for that job, where the queue or the mailbox is full.
     """
-    session = _read(path)
+    whole = _read(path)
+    session = dataclasses.replace(whole, entries=whole.branch_to(leaf))
     project = _project_of(session, folder)
     refuse_excluded(shop, project.key)
     memory = shop.memory(project.key, "external")
@@ -96,7 +100,15 @@ def enqueue_session(shop: Shop, path: Path, folder: Path | None = None) -> Produ
         rest = _after(session, window.through_entry_id, project)
     covered_by = None if covered is None else _job_id(session, project, covered)
     skipped = Skipped(session.damage_count, session.damage[0]) if session.damage else None
-    return Production(project, MAIN, tuple(jobs), covered_by, is_more=window is not None, skipped=skipped)
+    return Production(
+        project,
+        MAIN,
+        tuple(jobs),
+        covered_by,
+        is_more=window is not None,
+        skipped=skipped,
+        other_leaves=whole.leaves_beside(session.entries),
+    )
 
 
 def _read(path: Path) -> Session:

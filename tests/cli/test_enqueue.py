@@ -253,7 +253,7 @@ def test_lines_that_cannot_be_read_are_counted_and_the_first_is_named(home: Home
     plain = home.run("enqueue", "--session", session)
 
     where = f"line {whole.count(10) + 1}, byte {len(whole)}"
-    assert f"{session}: 2 lines were skipped, the first at {where}: the line is not JSON" in plain.err
+    assert f"{session}: 2 lines were not taken, or not whole, the first at {where}: the line is not JSON" in plain.err
     assert told == {
         "count": 2,
         "first": {"line": whole.count(10) + 1, "byte": len(whole), "fact": "the line is not JSON"},

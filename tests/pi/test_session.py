@@ -107,6 +107,50 @@ def test_a_line_too_long_keeps_its_place_in_the_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "is_pis"),
+    [
+        ("a text", True),
+        ([], True),
+        ([{"type": "thinking", "thinking": "x"}, {"type": "toolCall", "name": "x"}, {"type": "image"}], True),
+        (None, False),
+        (7, False),
+        ({"type": "text", "text": "x"}, False),
+        ([None], False),
+        ([{"type": "text"}], False),
+        ([{"type": "text", "text": "x"}, {"type": "hologram"}], False),
+        ([{"type": ["text"], "text": "x"}], False),
+    ],
+)
+def test_content_that_pi_does_not_write_is_told_and_its_entry_stays(
+    tmp_path: Path, content: Json, *, is_pis: bool
+) -> None:
+    odd = message("a0000003", "a0000002", {"role": "assistant", "content": content})
+
+    session = read_session(write(tmp_path / "s.jsonl", *TALK, odd))
+
+    told = [] if is_pis else [(Fault.NOT_PIS_CONTENT, len(TALK) + 1)]
+    assert [(each.fault, each.line) for each in session.damage] == told
+    assert session.entries[-1].id == "a0000003"
+
+
+def test_the_branches_beside_one_are_those_in_which_something_was_said(tmp_path: Path) -> None:
+    session = read_session(
+        write(
+            tmp_path / "s.jsonl",
+            *TALK,
+            user("b1", "a0000002", "Said elsewhere."),
+            custom("c1", "b1", "no-forgetti-review", {}),
+            custom("c2", "a0000002", "no-forgetti-review", {}),
+            user("d1", "a0000002", "Said last."),
+        )
+    )
+
+    assert session.leaves() == ("c1", "c2", "d1")
+    assert session.leaves_beside(session.branch_to()) == ("c1",)
+    assert session.leaves_beside(session.branch_to("c1")) == ("d1",)
+
+
+@pytest.mark.parametrize(
     "first",
     [
         b'{"type":"session","version":3,"id":"00000000-0000\n',
