@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
-from curator.model.ids import EntryId
+from curator.model.ids import ENTRY_ID_PATTERN, EntryId
 from curator.model.limits import BRANCH_ENTRIES_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX
 from curator.model.memory import Branch, Entry
 from curator.model.proposal import Add, Assess, Merge, Operation, Remove, Replace
+from curator.model.redaction import find_secrets
+from curator.model.text import is_sanitized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+UNKNOWN_ENTRY: Final = "names an entry that memory does not have"
+
+
 class InapplicableError(Exception):
-    """An operation does not fit the branch. The reason is in our own words and quotes nothing."""
+    """An operation does not fit the branch. The reason is in our own words and quotes nothing but an entry's id."""
 
     def __init__(self, number: int, reason: str) -> None:
         """Name the operation by its number, from 1."""
@@ -58,14 +63,20 @@ def capacity_fault(before: Branch, after: Branch, max_chars: int) -> str | None:
     hard = min(max_chars, MEMORY_CHARS_MAX)
     target = hard * 3 // 4
     if len(after.entries) > BRANCH_ENTRIES_MAX:
-        return f"memory would hold more than {BRANCH_ENTRIES_MAX} entries"
+        return f"memory would hold {len(after.entries)} entries, more than {BRANCH_ENTRIES_MAX}"
     if after.chars > hard:
-        return f"memory would hold more than {hard} characters"
+        return f"memory would hold {after.chars} characters, more than {hard}"
     if before.chars < target < after.chars:
-        return f"memory would grow beyond its target of {target} characters"
+        return f"memory would grow from {before.chars} to {after.chars} characters, beyond its target of {target}"
     if before.chars >= target and after.chars > before.chars:
-        return f"memory is at its target of {target} characters and would grow"
+        return f"memory is full: with {before.chars} characters it is at its target of {target}, and would hold {after.chars}"
     return None
+
+
+def unknown_entry(entry_id: str) -> str:
+    """Say that memory has no such entry. An id that is a stranger's text, and not of the form of one, is not quoted."""
+    is_id = ENTRY_ID_PATTERN.fullmatch(entry_id) and is_sanitized(entry_id) and not find_secrets(entry_id)
+    return f"names the entry {entry_id}, which memory does not have" if is_id else UNKNOWN_ENTRY
 
 
 def _apply_one(
@@ -142,7 +153,7 @@ def _find(entries: tuple[Entry, ...], entry_id: EntryId, number: int) -> int:
     for at, entry in enumerate(entries):
         if entry.id == entry_id:
             return at
-    raise InapplicableError(number, "names an entry that memory does not have")
+    raise InapplicableError(number, unknown_entry(entry_id))
 
 
 def _refuse_twin(entries: tuple[Entry, ...], own: set[EntryId], text: str, number: int) -> None:

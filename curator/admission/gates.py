@@ -10,7 +10,7 @@ import dataclasses
 import unicodedata
 from typing import TYPE_CHECKING
 
-from curator.admission.apply import InapplicableError, apply, capacity_fault
+from curator.admission.apply import InapplicableError, apply, capacity_fault, unknown_entry
 from curator.model.decision import Evidence, Span
 from curator.model.digest import digest_of_text
 from curator.model.ids import ENTRY_ID_PATTERN, SAFE_ID_PATTERN
@@ -62,6 +62,7 @@ def screen(proposed: Sequence[Proposed], brief: Brief, *, require_evidence: bool
 
     Unsafe or inapplicable content refuses the whole, to be tried again; a secret, a quote that the transcript does not
     have, or a shape that the store does not hold drops that one operation: asking again would only cost another call.
+    An id that no entry can have is the id of an unknown entry: what was meant by the rest of the answer is not known either.
     On the final attempt what is only too long or too much becomes an empty proposal instead.
     """
     kept: list[tuple[Operation, Span | None]] = []
@@ -75,9 +76,12 @@ def screen(proposed: Sequence[Proposed], brief: Brief, *, require_evidence: bool
             continue
         fault = _text_fault(operation)
         if fault is TextFault.TOO_LONG and brief.is_final:
-            return Screened((), (), (*messages, f"Nothing was proposed: operation {number}: {fault.value}."))
+            why = _in_words(fault, operation)
+            return Screened((), (), (*messages, f"Nothing was proposed: operation {number}: {why}."))
         if fault is not None:
-            return Refusal(f"operation {number}: {fault.value}")
+            return Refusal(f"operation {number}: {_in_words(fault, operation)}")
+        if (stranger := _no_id(operation)) is not None:
+            return Refusal(f"operation {number}: {unknown_entry(stranger)}")
         kept.append((operation, span))
     operations = tuple(operation for operation, _ in kept)
     try:
@@ -130,7 +134,8 @@ def _refusals(
         fault = _text_fault(operation)
         reason = (
             _shape_fault(operation)
-            or (None if fault is None else fault.value)
+            or (None if _no_id(operation) is None else "it names an entry by an id that cannot be stored")
+            or (None if fault is None else _in_words(fault, operation))
             or _evidence_fault(index, evidence, job.transcript, require_evidence=require_evidence)
         )
         if reason is not None:
@@ -166,6 +171,14 @@ def _text_fault(operation: Operation) -> TextFault | None:
     return None if text is None else memory_text_fault(text, ENTRY_CHARS_MAX)
 
 
+def _in_words(fault: TextFault, operation: Operation) -> str:
+    """Return the protocol's word for a fault, and by how much where that is the question."""
+    if fault is not TextFault.TOO_LONG:
+        return fault.value
+    chars = u16_len(normalize_memory_text(_content(operation) or ""))
+    return f"{fault.value}: {chars} characters, and an entry has at most {ENTRY_CHARS_MAX}"
+
+
 def _shape_fault(operation: Operation) -> str | None:
     """Return why the store may not take an operation that the wire allows (W18), or that holds a secret (W29)."""
     text = _content(operation)
@@ -179,9 +192,13 @@ def _shape_fault(operation: Operation) -> str | None:
         return f"it merges fewer than {MERGE_IDS_MIN} or more than {MERGE_IDS_MAX} entries"
     if len(set(_targets(operation))) != len(_targets(operation)):
         return "it names an entry twice"
-    if not all(ENTRY_ID_PATTERN.fullmatch(each) and SAFE_ID_PATTERN.fullmatch(each) for each in _targets(operation)):
-        return "it names an entry by an id that cannot be stored"
     return None
+
+
+def _no_id(operation: Operation) -> str | None:
+    """Return the first target of an operation that is no id: neither wire nor store holds such a one (W18)."""
+    targets = _targets(operation)
+    return next((t for t in targets if not (ENTRY_ID_PATTERN.fullmatch(t) and SAFE_ID_PATTERN.fullmatch(t))), None)
 
 
 def _normalized(operation: Operation) -> Operation:

@@ -104,10 +104,16 @@ def test_a_branch_is_never_changed_in_place() -> None:
 @pytest.mark.parametrize(
     ("operation", "reason"),
     [
-        (Replace(entry_id=EntryId("z"), content="x", importance="low"), "names an entry that memory does not have"),
-        (Remove(entry_id=EntryId("z")), "names an entry that memory does not have"),
-        (Assess(entry_id=EntryId("z"), importance="low"), "names an entry that memory does not have"),
-        (Merge(entry_ids=ids("a", "z"), content="x", importance="low"), "names an entry that memory does not have"),
+        (
+            Replace(entry_id=EntryId("z"), content="x", importance="low"),
+            "names the entry z, which memory does not have",
+        ),
+        (Remove(entry_id=EntryId("z")), "names the entry z, which memory does not have"),
+        (Assess(entry_id=EntryId("z"), importance="low"), "names the entry z, which memory does not have"),
+        (
+            Merge(entry_ids=ids("a", "z"), content="x", importance="low"),
+            "names the entry z, which memory does not have",
+        ),
         (Replace(entry_id=EntryId("a"), content="two", importance="low"), "says what another entry says already"),
         (Merge(entry_ids=ids("a", "b"), content="three", importance="low"), "says what another entry says already"),
     ],
