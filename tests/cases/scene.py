@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from curator.model.digest import Json
+from curator.model.ids import ProjectKey
 from curator.model.job import Job
-from tests.acceptance.processes import Place
+from curator.model.outcome import Failed, Failure
+from curator.store.attempts import Seen
+from tests.acceptance.processes import KEY, Place
 from tests.cli.commands import Ran
+from tests.fakes.provider import Server
 
 INPUTS: Final = Path(__file__).with_name("inputs")
 """The files of the reports, by id; all that looks like a secret in them is made up."""
+CHAT: Final = "openai-completions"
+MESSAGES: Final = "anthropic-messages"
+COST: Final[Json] = {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0}
 
 
 def raw(name: str) -> bytes:
@@ -66,7 +73,7 @@ def sessions(tmp_path: Path) -> Sessions:
     return Sessions(place, project)
 
 
-def remember(place: Place, name: str, branch: Mapping[str, Json] | None = None) -> tuple[str, Path]:
+def remember(place: Place, name: str, branch: Mapping[str, Json] | None = None) -> tuple[ProjectKey, Path]:
     """Make a project that remembers the three entries of the reports, or another branch; return its key and file."""
     key = place.project(name)
     path = place.layout.project(key).branches / "main.json"
@@ -77,3 +84,70 @@ def remember(place: Place, name: str, branch: Mapping[str, Json] | None = None) 
 def needs(program: str) -> bool:
     """Say whether a program is missing here."""
     return shutil.which(program) is None
+
+
+RELEASE: Final = "Release tags are cut from the `stable` branch."
+"""What the reports' model wants to remember."""
+REMEMBERED: Final = tuple(str(entry["text"]) for entry in json.loads(text("branch_main.json"))["entries"])
+
+
+def exchange(name: str) -> Json:
+    """Return an HTTP exchange of the reports, for the fake provider to replay."""
+    if name.endswith(".sse"):
+        return {"sse": text(name)}
+    value: dict[str, Json] = json.loads(text(name))
+    return {"status": value["status"], "headers": value["headers"], "body": value["body"]}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asked:
+    """One run over jobs of projects of their own, each answered in its own way."""
+
+    place: Place
+    jobs: Mapping[str, Job]
+    keys: Mapping[str, ProjectKey]
+    ran: Ran
+
+    def texts(self, name: str) -> list[str]:
+        """Return what the project of a job remembers."""
+        return self.place.texts(self.keys[name])
+
+    def ending(self, name: str) -> str:
+        """Return how a job ended, or where it stands."""
+        return self.place.ending(self.jobs[name])
+
+    def attempt(self, name: str) -> Seen:
+        """Return the one attempt of a job."""
+        (seen,) = self.place.attempts(self.jobs[name])
+        return seen
+
+    def failure(self, name: str) -> Failure:
+        """Return what the one result of a job says of its failure."""
+        (result,) = self.place.shop().stores.decisions.results(self.jobs[name].id)
+        assert isinstance(result.outcome, Failed)
+        return result.outcome.error
+
+    def files(self, word: str) -> list[str]:
+        """Return the files of the agent folder in which a word stands."""
+        return [path for path, content in self.place.tree().items() if word.encode() in content]
+
+
+def ask(place: Place, server: Server, answers: Mapping[str, Json | list[Json]], api: str = CHAT) -> Asked:
+    """Review one job for each answer, all in one run; the first of a list is told first, and the last for ever."""
+    listed: dict[str, Json] = {
+        f"[[{name}]]": said if isinstance(said, list) else [said] for name, said in answers.items()
+    }
+    server.state.settings.marked = json.dumps(listed)
+    know(place, server, api)
+    keys = {name: remember(place, name.replace("/", "-"))[0] for name in answers}
+    jobs = {name: place.enqueue(key, transcript=f"USER: How do we release? [[{name}]]") for name, key in keys.items()}
+    return Asked(place, jobs, keys, place.review("--json"))
+
+
+def know(place: Place, server: Server, api: str = CHAT, **reviewer: Json) -> None:
+    """Make the fake provider the reviewer, by one of its APIs, within wide limits."""
+    model: Json = {"id": "fake-1", "contextWindow": 64_000, "maxTokens": 4_096, "cost": COST}
+    base = server.url.removesuffix("/v1") if api == MESSAGES else server.url
+    block: Json = {"baseUrl": base, "api": api, "models": [model], "apiKey": KEY}
+    place.write(place.layout.agent / "models.json", {"providers": {"fake": block}})
+    place.configure(provider="fake", **{"maxCallsPerDay": 1_000, "maxTokensPerDay": 100_000_000, **reviewer})

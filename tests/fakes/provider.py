@@ -63,6 +63,9 @@ class Settings:
     chunk: int = 24
     raw: str = ""
     """One exchange to replay instead: `{"status", "headers", "body"}` as JSON, or with `sse` for the text of a stream."""
+    marked: str = ""
+    """Answers to reviews whose request holds a marker: a JSON object of markers to lists, which are used up one a
+    request while the last one stays. Each is an exchange as above, the text of an answer, or null for what `review` says."""
 
     def mode(self, kind: str) -> str:
         """Take the next mode of a kind."""
@@ -70,6 +73,16 @@ class Settings:
         if comma:
             setattr(self, kind, rest)
         return first.strip() or "ok"
+
+    def mark(self, request: str) -> Json:
+        """Take the next answer to a request that holds a marker."""
+        answers = json.loads(self.marked or "{}")
+        for marker, said in answers.items():
+            if marker in request:
+                taken: Json = said.pop(0) if len(said) > 1 else said[0]
+                self.marked = json.dumps(answers)
+                return taken
+        return None
 
 
 @dataclasses.dataclass
@@ -179,14 +192,14 @@ class Connection(BaseHTTPRequestHandler):
 
     def _respond(self, number: int, kind: str, mode: str, body: dict[str, Json]) -> None:
         settings = self.state.settings
+        with self.state.lock:
+            marked = settings.mark(json.dumps(body)) if kind == "review" else None
         if settings.raw and kind == "review":
-            exchange = json.loads(settings.raw)
-            if "sse" in exchange:
-                self._send(
-                    200, exchange["sse"].encode("utf-8", "surrogateescape"), {"content-type": "text/event-stream"}
-                )
-            else:
-                self._json(exchange["status"], exchange["body"], exchange["headers"])
+            self._replay(json.loads(settings.raw))
+        elif isinstance(marked, dict):
+            self._replay(marked)
+        elif isinstance(marked, str):
+            self._tell(number, mode, body, marked)
         elif mode.startswith("http"):
             error: Json = {"message": f"made-up failure {mode[4:]}", "type": "server_error", "code": mode[4:]}
             wait = {"retry-after": settings.retry_after} if mode in ("http429", "http503", "http529") else {}
@@ -202,9 +215,19 @@ class Connection(BaseHTTPRequestHandler):
         else:
             self._answer(number, kind, mode, body)
 
+    def _replay(self, exchange: dict[str, Json]) -> None:
+        sse, status = exchange.get("sse"), exchange.get("status")
+        if isinstance(sse, str):
+            self._send(200, sse.encode("utf-8", "surrogateescape"), {"content-type": "text/event-stream"})
+        else:
+            assert isinstance(status, int)
+            self._json(status, exchange.get("body"), cast("dict[str, str]", exchange.get("headers")))
+
     def _answer(self, number: int, kind: str, mode: str, body: dict[str, Json]) -> None:
-        text, calls = self._say(number, kind, mode, body)
-        told = Told(number, body.get("model"), text, calls, mode, len(prompt_of(body)) // 4)
+        self._tell(number, mode, body, *self._say(number, kind, mode, body))
+
+    def _tell(self, number: int, mode: str, body: dict[str, Json], text: str, calls: list[Json] | None = None) -> None:
+        told = Told(number, body.get("model"), text, calls or [], mode, len(prompt_of(body)) // 4)
         dialect = dialect_of(self.path.split("?")[0])
         if body.get("stream"):
             self._stream(dialect, told)
