@@ -89,14 +89,19 @@ _RESTS: Final = (
 _GATES_ASK: Final = "the rules take their words from sanitized evidence, and the gates ask again"
 _TABLES: Final = "only a wrong table can lead elsewhere, and each of those is planted as one of its own"
 SPARE_GUARDS: Final = {
-    "pi/evidence.py clean: no is_sanitized": _RESTS,
-    "pi/evidence.py _cut: no is_sanitized": _RESTS,
-    "model/feedback.py shown_changes: no sanitize": "what it joins is sanitized already, and a word before it makes no secret",
-    "reviewer/providers/offline.py prepare: no redact": "the rules read the brief; of this prompt only a digest is kept",
-    "reviewer/rules/proposal.py is_fit: no is_sanitized": _GATES_ASK,
-    "reviewer/rules/proposal.py _replace: no is_sanitized": _GATES_ASK,
-    "reviewer/rules/standing.py _statements: no contains_secret": "what is proposed is asked for secrets again",
-    "store/attempts/journal.py _prove_arrow": _TABLES,
-    "store/attempts/journal.py advance: no _prove_arrow": _TABLES,
+    "pi/evidence.py clean: no is_sanitized(text)": _RESTS,
+    "pi/evidence.py _cut: no is_sanitized(shortened)": _RESTS,
+    "model/feedback.py shown_changes: no sanitize(f'{entry.importance}: {entry.text}')": (
+        "what it joins is sanitized already, and a word before it makes no secret"
+    ),
+    "reviewer/providers/offline.py prepare: no redact(brief.job.transcript)": (
+        "the rules read the brief; of this prompt only a digest is kept"
+    ),
+    "reviewer/rules/proposal.py is_fit: no is_sanitized(text)": _GATES_ASK,
+    "reviewer/rules/proposal.py _replace: no is_sanitized(text)": _GATES_ASK,
+    "reviewer/rules/standing.py _statements: no contains_secret(message.text)": "what is proposed is asked for secrets again",
+    "store/attempts/journal.py _prove_arrow: no refusal if leads_to is not stands": _TABLES,
+    "store/attempts/journal.py advance: no _prove_arrow(record)": _TABLES,
+    "workflow/admission.py roll_forward: no refusal if done is None": "then the next question fails on it, and the job rests",
 }
-"""Guards that may be taken away unnoticed, by the beginning of their names."""
+"""Guards that may be taken away unnoticed, by their names."""

@@ -22,16 +22,12 @@ CHOSEN: Final = GUARDS if os.environ.get("CURATOR_FAULTS") == "long" else GUARDS
 """Each costs a run of some tests: every run plants one in nine, the whole campaign all."""
 
 
-def argument_for(mutant: SourceMutant) -> str:
-    return next((why for where, why in SPARE_GUARDS.items() if where in mutant.name), "")
-
-
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("mutant", CHOSEN, ids=lambda each: each.name)
 def test_a_guard_that_is_taken_away_is_missed(mutant: SourceMutant, stage_folder: Path) -> None:
     if mutant.file == "reviewer/providers/pi.py" and not PIS:
         pytest.skip(WHY)
-    argument = argument_for(mutant)
+    argument = SPARE_GUARDS.get(mutant.name, "")
     killer = "" if argument else killer_of(mutant, stage_folder)
 
     print(f"{mutant.name}: {killer or argument}")
@@ -40,7 +36,7 @@ def test_a_guard_that_is_taken_away_is_missed(mutant: SourceMutant, stage_folder
 
 
 def test_every_argument_is_about_a_guard_that_there_is() -> None:
-    assert [where for where in SPARE_GUARDS if not any(where in each.name for each in GUARDS)] == []
+    assert set(SPARE_GUARDS) - {mutant.name for mutant in GUARDS} == set()
 
 
 def test_each_kind_of_guard_is_found() -> None:
