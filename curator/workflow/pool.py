@@ -64,6 +64,8 @@ class Pool:
         self._wake = wake
         # A thread is only made when a slot needs it, so that the number of slots may be changed.
         self._threads = ThreadPoolExecutor(CONCURRENCY_MAX, thread_name_prefix="job")
+        # Signs of life are written beside the work, in their order.
+        self._signs = ThreadPoolExecutor(1, thread_name_prefix="pulse")
         self._mutex = threading.Lock()
         self._slots: dict[Branch, _Slot] = {}
         self._lookout = Lookout()
@@ -138,7 +140,7 @@ class Pool:
         self._stop.set()
         ended = self._await_end(grace_ms, hurry)
         if ended:
-            self._threads.shutdown()
+            self._shut_down()
         return ended
 
     def abort(self, grace_ms: int) -> bool:
@@ -147,8 +149,13 @@ class Pool:
         self._stop.set()
         self._abort.set()
         ended = self._await_end(grace_ms)
-        self._threads.shutdown(wait=ended, cancel_futures=True)
+        self._shut_down(wait=ended)
         return ended
+
+    def _shut_down(self, *, wait: bool = True) -> None:
+        self._threads.shutdown(wait=wait, cancel_futures=not wait)
+        if wait:
+            self._signs.shutdown()
 
     def _await_end(self, grace_ms: int, hurry: Stop | None = None) -> bool:
         pause, left = threading.Event(), grace_ms
@@ -266,4 +273,4 @@ class Pool:
                 told = ("working", claim.job.id, claim.attempt)
             is_news, self._told = told != self._told, told
         if is_news:
-            self._pulse.note(*told)
+            self._signs.submit(self._pulse.note, *told)
