@@ -15,7 +15,7 @@ from curator.model.job import Job
 from curator.model.outcome import Failed, Failure
 from curator.store.attempts import Seen
 from tests.acceptance.processes import KEY, Place
-from tests.cli.commands import Ran
+from tests.cli.commands import Ran, environ_of, run
 from tests.fakes.provider import Server
 
 INPUTS: Final = Path(__file__).with_name("inputs")
@@ -33,6 +33,15 @@ def raw(name: str) -> bytes:
 def text(name: str) -> str:
     """Return an input as text, its line ends untouched."""
     return raw(name).decode("utf-8")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Here(Place):
+    """A place whose commands run in this process, where nothing is to be killed; `start` still makes a real one."""
+
+    def run(self, *arguments: str) -> Ran:
+        """Run a command to its end, with the streams and the environment of a process of its own."""
+        return run(*arguments, cwd=self.home, environ=environ_of(self.home, PI_CODING_AGENT_DIR=str(self.layout.agent)))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class Sessions:
 
 def sessions(tmp_path: Path) -> Sessions:
     """Make such a place: the offline reviewer, external mode."""
-    place = Place(tmp_path)
+    place = Here(tmp_path)
     place.configure()
     project = tmp_path / "project"
     project.mkdir()

@@ -11,8 +11,7 @@ import pytest
 
 from curator.model.digest import Json
 from curator.model.record import u16_len
-from tests.acceptance.processes import Place
-from tests.cases.scene import RELEASE, REMEMBERED, Asked, ask, exchange, text
+from tests.cases.scene import RELEASE, REMEMBERED, Asked, Here, ask, exchange, text
 from tests.fakes.provider import serving
 
 TEXTS: Final = (
@@ -35,7 +34,7 @@ AFTER_ONE_ADD: Final = [*REMEMBERED, RELEASE]
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
-    place = Place(tmp_path_factory.mktemp("answers"))
+    place = Here(tmp_path_factory.mktemp("answers"))
     answers: dict[str, Json] = {name: text(name) if name in TEXTS else exchange(name) for name in (*TEXTS, *EXCHANGES)}
     answers["A-023/mixed"] = text("A-023/unknown_id.txt").replace("mem_zzzz9999", " MEM_AAAA0001 ")
     with serving(None, place.log) as server:
