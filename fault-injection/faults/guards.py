@@ -96,10 +96,14 @@ def killer_of(mutant: SourceMutant, folder: Path) -> str:
 
 def _guards(source: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield the guards of one file: where each stands, what stands there instead, and how it is shown."""
+    met: set[tuple[int, int, str]] = set()
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
             for start, end, text, shown in _guards_of(source, function):
-                yield start, end, text, f"{function.name}: {shown}"
+                # What stands in a function within a function is met twice.
+                if (start, end, text) not in met:
+                    met.add((start, end, text))
+                    yield start, end, text, f"{function.name}: {shown}"
 
 
 def _guards_of(source: str, function: ast.FunctionDef) -> Iterator[tuple[int, int, str, str]]:
