@@ -213,6 +213,16 @@ class Layout:
         return self.own / "shadow"
 
     @cached_property
+    def audit(self) -> Path:
+        """The audit's database, for questions; nothing is decided by it."""
+        return self.own / "shadow.sqlite"
+
+    @cached_property
+    def audit_guard(self) -> Path:
+        """Held by whoever folds into it."""
+        return self.own / "shadow.guard"
+
+    @cached_property
     def standings(self) -> Path:
         """What a person decided about projects, a file a project."""
         return self.own / "projects"

@@ -59,6 +59,10 @@ JOURNAL_BYTES_MAX: Final = 16_384
 CLOSED_DAY_BYTES_MAX: Final = 67_108_864
 """A day's attempts in one file: 100,000 of them settled, or a tenth as many that nobody knows the end of."""
 CLOSING_BYTES_MAX: Final = 32_768
+AUDIT_BYTES_MAX: Final = 1_073_741_824
+"""The audit's database: some two million finished jobs."""
+AUDIT_WAIT_MS: Final = 5_000
+"""How long a question waits for whoever folds."""
 LOCK_BYTES_MAX: Final = 256
 
 # How many (interop.md 1).

@@ -1,0 +1,179 @@
+"""The fold: the database is brought to what the files say, by what changed since, or from nothing.
+
+INVARIANT  A row is a function of its source as it stands: it comes with it and goes with it. So a fold of what changed and
+           one from nothing end with the same rows, and what retention takes from the files goes here too.
+CRASH      All of a fold is one transaction: after a crash it was never begun.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import delete, func, insert, select
+
+from curator.audit.derived import Touched, derive
+from curator.audit.schema import FACTS, FOLDERS, SOURCES, Relation
+from curator.durable.clock import file_clock_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from curator.audit.facts import Row, Value
+    from curator.audit.shelves import Mark, Reading, Shelf
+
+_RACY_NS: Final = 20_000_000
+"""An mtime ticks coarsely: what lies this close to the look at it may hide a later change."""
+_ROWS_AT_ONCE: Final = 1_000
+_IDS_AT_ONCE: Final = 500
+
+
+@dataclasses.dataclass(slots=True)
+class Folded:
+    """What a fold came to."""
+
+    read: int = 0
+    """Sources that were read, because they are new or changed."""
+    gone: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Known:
+    id: int
+    stamp: str
+    is_faulty: bool
+
+
+def fold(connection: Connection, shelves: Sequence[Shelf], tell: Callable[[int, int], None] | None = None) -> Folded:
+    """Bring the tables to what the shelves hold. `tell` hears how many of how many are done."""
+    folding = _Folding(connection)
+    for number, shelf in enumerate(shelves):
+        if tell is not None:
+            tell(number, len(shelves))
+        folding.look_through(shelf)
+    folding.forget_others([shelf.key for shelf in shelves])
+    folding.finish()
+    if tell is not None:
+        tell(len(shelves), len(shelves))
+    return folding.folded
+
+
+class _Folding:
+    """One run of the fold."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        stamps = connection.execute(select(FOLDERS.c.folder, FOLDERS.c.stamp)).all()
+        self._stamps: dict[str, str] = {folder: stamp for folder, stamp in stamps}  # noqa: C416 - rows are no pairs to a type checker
+        faulty = select(SOURCES.c.folder).where(SOURCES.c.fault.is_not(None)).distinct()
+        self._faulty = {folder for (folder,) in connection.execute(faulty)}
+        self._next_id = int(connection.scalar(select(func.coalesce(func.max(SOURCES.c.id), 0))) or 0) + 1
+        self._is_new = self._next_id == 1
+        self._touched = Touched()
+        self._waiting: dict[str, list[dict[str, Value]]] = {}
+        self._tables: dict[str, Relation] = {SOURCES.name: SOURCES, **{table.name: table for table in FACTS}}
+        self.folded = Folded()
+
+    def look_through(self, shelf: Shelf) -> None:
+        """Take in what is new or changed on a shelf, and let go what is gone."""
+        now = file_clock_ns()
+        mark = shelf.mark()
+        saved = self._stamps.get(shelf.key)
+        if mark is not None and mark.text == saved and shelf.key not in self._faulty:
+            return
+        known = self._known(shelf.key)
+        standing = {} if mark is None else shelf.sources()
+        self.folded.gone += sum(name not in standing for name in known)
+        changed = {name: _stamp(source, now) for name, source in standing.items()}
+        changed = {name: stamp for name, stamp in changed.items() if not _holds(known.get(name), stamp)}
+        self._drop([each.id for name, each in known.items() if name not in standing or name in changed])
+        for name, stamp in changed.items():
+            self._take(shelf.key, name, stamp, shelf.read(name))
+        self._keep(shelf.key, mark, now, saved)
+
+    def forget_others(self, keys: Iterable[str]) -> None:
+        """Let go what stood in folders that are gone."""
+        kept = set(keys)
+        listed = {folder for (folder,) in self._connection.execute(select(SOURCES.c.folder).distinct())}
+        for folder in sorted((listed | set(self._stamps)) - kept):
+            ids = [each.id for each in self._known(folder).values()]
+            self._drop(ids)
+            self.folded.gone += len(ids)
+            self._connection.execute(delete(FOLDERS).where(FOLDERS.c.folder == folder))
+
+    def finish(self) -> None:
+        """Write what still waits, and make of it what is made of facts."""
+        for name in [*self._waiting]:
+            self._write(name)
+        derive(self._connection, None if self._is_new else self._touched)
+
+    def _known(self, folder: str) -> dict[str, _Known]:
+        if self._is_new:
+            return {}
+        columns = select(SOURCES.c.id, SOURCES.c.name, SOURCES.c.stamp, SOURCES.c.fault)
+        found = self._connection.execute(columns.where(SOURCES.c.folder == folder))
+        return {name: _Known(number, stamp, fault is not None) for number, name, stamp, fault in found}
+
+    def _take(self, folder: str, name: str, stamp: str, reading: Reading | None) -> None:
+        if reading is None:
+            return
+        number, self._next_id = self._next_id, self._next_id + 1
+        source: dict[str, Value] = {"id": number, "folder": folder, "name": name, "stamp": stamp}
+        self._wait(SOURCES.name, source | {"fault": reading.fault})
+        for row in reading.rows:
+            self._take_row(row, number)
+        self.folded.read += 1
+
+    def _take_row(self, row: Row, source_id: int) -> None:
+        values = {column.name: row.values.get(column.name) for column in row.table.columns}
+        self._wait(row.table.name, values | {"source_id": source_id})
+        if not self._is_new:
+            self._touch(row.values.get("job_id"), row.values.get("day"))
+
+    def _touch(self, job_id: object, day: object) -> None:
+        if isinstance(job_id, str):
+            self._touched.jobs.add(job_id)
+        if isinstance(day, str):
+            self._touched.days.add(day)
+
+    def _drop(self, ids: Sequence[int]) -> None:
+        """Remove sources and their rows."""
+        for first in range(0, len(ids), _IDS_AT_ONCE):
+            part = ids[first : first + _IDS_AT_ONCE]
+            for table in FACTS:
+                theirs = table.c.source_id.in_(part)
+                for key in ("job_id", "day"):
+                    if key in table.c:
+                        for (value,) in self._connection.execute(select(table.c[key]).where(theirs)):
+                            self._touch(value if key == "job_id" else None, value if key == "day" else None)
+                self._connection.execute(delete(table).where(theirs))
+            self._connection.execute(delete(SOURCES).where(SOURCES.c.id.in_(part)))
+
+    def _keep(self, folder: str, mark: Mark | None, now: int, saved: str | None) -> None:
+        is_kept = mark is not None and now - mark.newest_ns >= _RACY_NS
+        if saved is not None:
+            self._connection.execute(delete(FOLDERS).where(FOLDERS.c.folder == folder))
+        if mark is not None and is_kept:
+            self._connection.execute(insert(FOLDERS), [{"folder": folder, "stamp": mark.text}])
+
+    def _wait(self, table: str, values: dict[str, Value]) -> None:
+        waiting = self._waiting.setdefault(table, [])
+        waiting.append(values)
+        if len(waiting) >= _ROWS_AT_ONCE:
+            self._write(table)
+
+    def _write(self, name: str) -> None:
+        rows = self._waiting.pop(name, [])
+        if rows:
+            self._connection.execute(insert(self._tables[name]), rows)
+
+
+def _holds(known: _Known | None, stamp: str) -> bool:
+    return known is not None and not known.is_faulty and known.stamp == stamp
+
+
+def _stamp(mark: Mark, now: int) -> str:
+    """Return a source's stamp, marked where it may hide a later change: then it is no other's equal."""
+    return mark.text if now - mark.newest_ns >= _RACY_NS else f"{mark.text}?{now}"
