@@ -1,1 +1,1 @@
-"""The embedded reviewer's rules: plain sentences of the user in English, precision before recall."""
+"""The embedded reviewer's rules: what a user says for good, in fourteen languages; precision before recall."""

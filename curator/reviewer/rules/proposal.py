@@ -30,7 +30,9 @@ _ENTRY_CHARS_SMALL: Final = 160
 
 def propose(transcript: str, base: Branch, max_chars: int) -> tuple[Proposed, ...]:
     """Return at most four operations, each with its quote; equal arguments give equal operations."""
-    statements = [each for each in _said_for_good(transcript, base) if is_fit(each, transcript)]
+    plain = find_statements(user_sentences(transcript))
+    said = find_standing(user_messages(transcript), plain, has_memory=bool(base.entries))
+    statements = [each for each in said if is_fit(each, transcript)]
     draft = _Draft(base, min(max_chars, MEMORY_CHARS_MAX))
     # Where room is short, what the user insisted on goes first; what is taken stands in the order it was said.
     order = {"high": 0, "normal": 1, "low": 2}
@@ -38,16 +40,6 @@ def propose(transcript: str, base: Branch, max_chars: int) -> tuple[Proposed, ..
         draft.take(statement)
     taken = sorted(draft.taken, key=lambda each: transcript.index(each.quote or ""))
     return tuple(taken)
-
-
-def _said_for_good(transcript: str, base: Branch) -> list[Statement]:
-    """Return what matches one of the plain English forms, and, of messages without one, what else is laid down for good."""
-    plain = find_statements(user_sentences(transcript))
-    messages = user_messages(transcript)
-    quoted = {each.quote for each in plain}
-    taken = {message.number for message in messages if any(quote in message.text for quote in quoted)}
-    standing = [each for number, each in find_standing(messages, has_memory=bool(base.entries)) if number not in taken]
-    return sorted((*plain, *standing), key=lambda each: transcript.find(each.quote))
 
 
 def is_fit(statement: Statement, transcript: str) -> bool:
@@ -98,7 +90,7 @@ class _Draft:
         nearest = None if statement.is_plain else self._nearest(statement)
         if nearest is not None and not self._makes_stale(statement, nearest):
             return
-        superseded = self._superseded(statement, gist) or (nearest and (nearest, statement.content))
+        superseded = self._superseded(statement, gist) or (None if nearest is None else (nearest, statement.content))
         if superseded is not None:
             self._replace(*superseded, statement)
         elif len(self.base.entries) + len(self._added) < BRANCH_ENTRIES_MAX and self._has_room(statement.content, ""):

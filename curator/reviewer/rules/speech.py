@@ -39,6 +39,8 @@ class Message:
     parts: tuple[Part, ...]
     has_foreign: bool
     """Whether part of it is pasted or quoted."""
+    answers: str
+    """What the assistant said since the user's last message."""
     is_doubtful: bool
     """Whether it may not be the user's at all, or tries to give orders to a model."""
 
@@ -77,7 +79,13 @@ _QUOTED: Final = re.compile(
 _QUOTED_WORDS_MIN: Final = 3
 _QUOTED_DENSE_MIN: Final = 6
 _DENSE: Final = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_ASKS: Final = re.compile("[?\uff1f\u061f]\\s*\\Z")
+_ASKS: Final = re.compile(
+    r"[?\uff1f\u061f]\s*\Z|\A\s*(?:what|why|where|who|how|is (?:this|that)|wh?at is|was|wer|wo|warum|woher|qué|quién|dónde|de dónde"
+    r"|c'est quoi|qu'est|pourquoi|cosa|perché|da dove|co to|skąd|bu ne|nereden|что|откуда|почему|зачем|wat|waar)\b",
+    re.IGNORECASE,
+)
+_FOREIGN: Final = 1
+_LETTER: Final = re.compile(r"[^\W_]")
 _ROLE_CHARS_MIN, _ROLE_CHARS_MAX = 3, 30
 _RULE: Final = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|_{3,})\s*")
 _ROLE_LINE: Final = re.compile(
@@ -89,7 +97,7 @@ _LONE_NO: Final = re.compile(r"no\.\Z", re.IGNORECASE)
 def user_sentences(transcript: str) -> tuple[Sentence, ...]:
     """Return the user's own plain sentences, in order."""
     found: list[Sentence] = []
-    for number, (message, is_doubtful) in enumerate(_messages(transcript)):
+    for number, (message, is_doubtful, _) in enumerate(_messages(transcript)):
         if not (is_doubtful or _ORDERS_TO_A_MODEL.search(message)):
             found += [Sentence(text, number) for line in _plain_lines(message) for text in _sentences(line)]
     return tuple(found)
@@ -98,13 +106,13 @@ def user_sentences(transcript: str) -> tuple[Sentence, ...]:
 def user_messages(transcript: str) -> tuple[Message, ...]:
     """Return the user's messages, in order."""
     return tuple(
-        _message(text, number, is_doubtful=is_doubtful or bool(_ORDERS_TO_A_MODEL.search(text)))
-        for number, (text, is_doubtful) in enumerate(_messages(transcript))
+        _message(text, number, answered, is_doubtful=is_doubtful or bool(_ORDERS_TO_A_MODEL.search(text)))
+        for number, (text, is_doubtful, answered) in enumerate(_messages(transcript))
     )
 
 
-def _messages(transcript: str) -> Iterator[tuple[str, bool]]:
-    """Yield what the user said, and whether it may be a piece of something pasted.
+def _messages(transcript: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield what the user said, whether it may be a piece of something pasted, and what the assistant said before it.
 
     An assistant answers a user: where two users, or a user and a tool, follow upon each other, one of them may be no more
     than a line of what the other has pasted.
@@ -118,22 +126,28 @@ def _messages(transcript: str) -> Iterator[tuple[str, bool]]:
         if kinds[index - 1] == "USER" and kinds[index] in ("USER", "TOOL")
         for place in (index - 1, index, index + 1)
     }
+    answered = ""
     for index, (mark, end) in enumerate(zip(marks, ends, strict=True)):
         if mark["user"]:
-            yield transcript[mark.end() : end], index in doubtful
+            yield transcript[mark.end() : end], index in doubtful, answered
+            answered = ""
+        elif kinds[index] == "ASSISTANT":
+            answered += transcript[mark.end() : end] + "\n"
 
 
 def _kind_of(mark: re.Match[str]) -> str:
     return mark.group().strip().partition(" ")[0].rstrip(":")
 
 
-def _message(text: str, number: int, *, is_doubtful: bool) -> Message:
-    foreign = [*_quoted(text), *_pasted(text)]
+def _message(text: str, number: int, answered: str, *, is_doubtful: bool) -> Message:
+    foreign = bytearray(len(text))
+    for since, until in (*_quoted(text), *_pasted(text)):
+        foreign[since:until] = bytes([_FOREIGN]) * (until - since)
     parts = tuple(
-        Part(text[start:end], start, end, any(start < until and end > since for since, until in foreign))
+        Part(text[start:end], start, end, is_foreign=foreign.find(_FOREIGN, start, end) >= 0)
         for start, end in _bounds(text)
     )
-    return Message(text, number, parts, bool(foreign), is_doubtful)
+    return Message(text, number, parts, _FOREIGN in foreign, answered, is_doubtful)
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int]]:
@@ -151,13 +165,13 @@ def _pasted(text: str) -> Iterator[tuple[int, int]]:
     what something is has not said it.
     """
     paragraphs = [*_paragraphs(text)]
-    asks = [_ASKS.search(text[start:end]) is not None for start, end, _ in paragraphs]
-    is_introduced = False
+    asking = [_ASKS.search(text[start:end]) is not None for start, end, _ in paragraphs]
+    is_question, is_introduced = any(asking), False
     for index, (start, end, is_code) in enumerate(paragraphs):
         lines = text[start:end].split("\n")
         looks_foreign = any(_looks_foreign(line) for line in lines)
         is_list = any(line.rstrip().endswith((":", "\uff1a")) for line in lines[:-1])
-        is_asked_about = any(asks) and not asks[index] and len(paragraphs) > 1
+        is_asked_about = is_question and not asking[index] and len(paragraphs) > 1
         if is_code or looks_foreign or is_introduced or is_list or is_asked_about:
             yield start, end
         is_introduced = lines[-1].rstrip().endswith((":", "\uff1a"))
@@ -203,7 +217,7 @@ def _bounds(text: str) -> Iterator[tuple[int, int]]:
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     said = text[start:end]
-    if said.strip():
+    if _LETTER.search(said):
         yield start + len(said) - len(said.lstrip()), start + len(said.rstrip())
 
 

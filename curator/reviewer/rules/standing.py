@@ -8,29 +8,44 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from curator.model.redaction import contains_secret
 from curator.reviewer.rules.speech import Message, Part
 from curator.reviewer.rules.tongue import Tongue
-from curator.reviewer.rules.tongues import tongues_of
-from curator.reviewer.rules.wishes import Statement
+from curator.reviewer.rules.tongues import COMMON_WORDS, tongues_of
+from curator.reviewer.rules.wishes import ONE_TASK, Statement
 
 _CHARS_MIN, _CHARS_MAX = 12, 420
-_WORDS_MIN: Final = 4
+_WORDS_MIN: Final = 3
 _DENSE_MIN: Final = 7
-_ENOUGH_KINDS: Final = 3
+_ENOUGH, _ENOUGH_AT_FIRST = 3, 3
 _REACH: Final = 2
 """How many messages back a retraction reaches."""
 _LAUGH: Final = re.compile(
     r"\W*(?:haha\w*|hehe\w*|lol|lmao|jaja\w*|kkk+|www+|ㅋㅋ+|哈哈+|rofl|mdr)?\W*[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]?\W*",
     re.IGNORECASE,
 )
+_HESITATION: Final = re.compile(
+    r"(?:h+m+|sorry|wait|hang on|hold on|actually|on second|moment|warte|stopp?|espera|perdón|perdona|attends|pardon|désolé|peraí|desculpa|aspetta|scusa|czekaj|przepraszam|dur|pardon|wacht|ruko|подожди|погоди|стоп|извини|रुको|انتظر|عفوا)\b"
+    r"|等等|等一下|等下|不好意思|すみません|待って|あ、|うーん|잠깐|잠시만|아니|죄송",
+    re.IGNORECASE,
+)
 _FACE: Final = re.compile("[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]|[;:]-?[)DP](?!\\w)")
 _QUESTION: Final = re.compile(r"(?<!, ok)(?<!, okay)(?<!, klar)[?？؟]\W*\Z|\A\W*¿|(?:吗|呢|か|까요|나요|죠)\W*\Z")
 _TO_A_MACHINE: Final = re.compile(
     r"\b(?:AI|KI|IA|LLM|agents?|assistants?|agente|asistente|assistente|memory systems?|ИИ)\b|агент|ассистент|エージェント|アシスタント|에이전트|एजेंट|智能体|助手|مساعد",
+)
+_HEARSAY: Final = re.compile(
+    r"\b(?:blogs?|reddit|stack ?overflow|chatgpt|tutorials?|twitter|tweets?|hacker ?news|youtube|linkedin|wikipedia)\b"
+    r"|блог|博客|教程|ブログ|チュートリアル|블로그|튜토리얼|ब्लॉग|مدونة",
+    re.IGNORECASE,
+)
+_SECRET_TALK: Final = re.compile(
+    r"\b(?:pass(?:word|wd|phrase)s?|tokens?|secrets?|api[ -]?keys?|credentials?|PIN|kennw\w+|passw\w+|contraseñas?|clave|mot de passe|senhas?|hasł\w+|şifre\w*|wachtwoord\w*)\b"
+    r"|парол|токен|секрет|ключ|令牌|密钥|トークン|토큰|密码|口令|パスワード|비밀번호|पासवर्ड|كلمة (?:المرور|السر)",
+    re.IGNORECASE,
 )
 _POINTING: Final = re.compile(
     r"\A\W*(?:it|that|this|they|those|these|he|she|das|dies\w*|den|die|ça|cela|il|elle|eso|esto|isso|isto|questo|quello|to|bu|onu|это|他|它|それ|これ|그거|그건)(?:'s|'re)?\b|\b(?:it|that|this|them|those)\W*\Z",
@@ -41,9 +56,12 @@ _MANNER: Final = re.compile(
     r"|そのように|そうして|这样|那样|이렇게|그렇게|ऐसे ही|هكذا|كذلك",
     re.IGNORECASE,
 )
+_PLACE: Final = re.compile(r"`|\w/|/\w|\w\.\w")
 _WORD: Final = re.compile(r"[^\W_][\w.+#/-]*")
-_TELLING_MIN: Final = 2
-_SHORT: Final = 60
+_TELLING_MIN, _TELLING_FEW = 2, 5
+_DENSE_FEW: Final = 16
+_TOPIC_CHARS_MAX: Final = 120
+_SHORT: Final = 45
 _DENSE_SHORT: Final = 20
 _OPENING: Final = re.compile(
     r"(?:(?:do (?:that|it|this|so)|mach das|hazlo|fais-le|faz isso|fallo|ok(?:ay)?|k|yes|yeah|yep|ja|jo|ya|oui|sí|si|sim|sì|tak|evet|да|haan|はい|네|응|对|好的?|嗯|نعم|हाँ|हां|good|great|thanks?|ty|thx|danke|merci|gracias|obrigad[oa]|grazie|спасибо|gut|right|nice|cool|perfect|super"
@@ -62,24 +80,49 @@ class _Judged:
     """Whether it may stand in an entry at all."""
 
 
-def find_standing(messages: Sequence[Message], *, has_memory: bool) -> list[tuple[int, Statement]]:
-    """Return what is laid down for good, with the number of its message, in order."""
+def find_standing(
+    messages: Sequence[Message], plain: Sequence[Statement], *, has_memory: bool
+) -> tuple[Statement, ...]:
+    """Return what is laid down for good, in order: what has a plain form, and of messages without it what else they lay down.
+
+    What is taken back by a later message is not in it, whichever it was.
+    """
     spoken = " ".join(message.text for message in messages)
+    usual = tongues_of(spoken, spoken)
     kept: list[tuple[int, Statement]] = []
+    before = ""
     for message in messages:
         if message.is_doubtful:
             continue
+        own = [each for each in plain if _is_of(each, message)]
         tongues = tongues_of(message.text, spoken)
-        if _takes_back(message, tongues):
+        if _takes_back(message, {*tongues, *usual}):
             kept = _without_last(kept, message.number)
-        kept += [(message.number, each) for each in _statements(message, tongues, has_memory=has_memory)]
-    return kept
+        told = [
+            each
+            for each in own
+            if not (has_memory and any(tongue.find(tongue.known, each.quote) for tongue in tongues))
+        ]
+        found = told if own else _statements(message, before, tongues, has_memory=has_memory)
+        kept += [(message.number, each) for each in found]
+        before = _topic(message)
+    return tuple(statement for _, statement in kept)
 
 
-def _takes_back(message: Message, tongues: Sequence[Tongue]) -> bool:
-    if _LAUGH.fullmatch(message.text.strip()) and message.text.strip():
+def _is_of(statement: Statement, message: Message) -> bool:
+    """Tell whether a statement was made in a message, in words of the user's own."""
+    at = message.text.find(statement.quote)
+    end = at + len(statement.quote)
+    return at >= 0 and not any(part.is_foreign and part.start < end and part.end > at for part in message.parts)
+
+
+def _takes_back(message: Message, tongues: Iterable[Tongue]) -> bool:
+    """Tell whether a message takes back what was said before it, laughs at it, or hesitates."""
+    text = message.text.strip()
+    if (text and _LAUGH.fullmatch(text)) or _HESITATION.match(text):
         return True
-    return any(tongue.find(tongue.taking_back, part.text) for tongue in tongues for part in message.parts)
+    said = [part.text for part in message.parts if len(part.text) <= _CHARS_MAX]
+    return any(tongue.find(tongue.taking_back, each) for tongue in tongues for each in said)
 
 
 def _without_last(kept: list[tuple[int, Statement]], number: int) -> list[tuple[int, Statement]]:
@@ -87,8 +130,22 @@ def _without_last(kept: list[tuple[int, Statement]], number: int) -> list[tuple[
     return [(each, said) for each, said in kept if not reached or each != max(reached)]
 
 
-def _statements(message: Message, tongues: Sequence[Tongue], *, has_memory: bool) -> Iterator[Statement]:
-    if contains_secret(message.text) or "REDACTED" in message.text:
+def _topic(message: Message) -> str:
+    """Return what a message speaks of, for the next one to lean on, or nothing where it is not fit to be repeated."""
+    text = " ".join(message.text.split())
+    is_fit = len(text) <= _TOPIC_CHARS_MAX and not (
+        message.has_foreign
+        or _SECRET_TALK.search(text + message.answers)
+        or _TO_A_MACHINE.search(text)
+        or _FACE.search(text)
+        or contains_secret(text)
+    )
+    return text.strip(" ?!.;:\u00bf\u00a1\uff1f\u061f\u3002") if is_fit else ""
+
+
+def _statements(message: Message, before: str, tongues: Sequence[Tongue], *, has_memory: bool) -> Iterator[Statement]:
+    is_told_secret = _SECRET_TALK.search(message.answers) and "?" in message.answers
+    if is_told_secret or contains_secret(message.text) or "REDACTED" in message.text:
         return
     judged = [_judge(part, message, tongues, has_memory=has_memory) for part in message.parts]
     first, last = _stretch(judged)
@@ -97,6 +154,8 @@ def _statements(message: Message, tongues: Sequence[Tongue], *, has_memory: bool
     start, end = judged[first].part.start, judged[last].part.end
     quote = message.text[start:end]
     content = _tidy(quote, tongues)
+    if before and _is_elliptic(content, tongues) and not _MANNER.search(content):
+        content = f"{before} \u2014 {content}"
     if _CHARS_MIN <= len(content) <= _CHARS_MAX and _stands_alone(content, tongues):
         is_change = any(tongue.find(tongue.change, content) for tongue in tongues)
         yield Statement(content, "normal", quote, is_plain=False, is_change=is_change)
@@ -104,18 +163,22 @@ def _statements(message: Message, tongues: Sequence[Tongue], *, has_memory: bool
 
 def _judge(part: Part, message: Message, tongues: Sequence[Tongue], *, has_memory: bool) -> _Judged:
     text = part.text
+    if len(text) > _CHARS_MAX:
+        return _Judged(part, is_lasting=False, is_open=False)
     bare = _tidy(text, tongues)
     is_open = not (
         part.is_foreign
         or _QUESTION.search(text)
         or _FACE.search(text)
         or _TO_A_MACHINE.search(text)
+        or ONE_TASK.search(text)
+        or _HEARSAY.search(text)
         or any(_is_asking(tongue, text) or tongue.find(tongue.passing, bare) for tongue in tongues)
         or any(tongue.find(tongue.taking_back, text) for tongue in tongues)
         or (has_memory and any(tongue.find(tongue.known, text) for tongue in tongues))
         or (message.has_foreign and _POINTING.search(text))
     )
-    return _Judged(part, is_open and any(_is_lasting(tongue, text) for tongue in tongues), is_open)
+    return _Judged(part, is_open and any(_is_lasting(tongue, text, message) for tongue in tongues), is_open)
 
 
 def _is_asking(tongue: Tongue, text: str) -> bool:
@@ -125,12 +188,18 @@ def _is_asking(tongue: Tongue, text: str) -> bool:
     return bool(tongue.begins(tongue.asking, bare)) if tongue.is_spaced else tongue.find(tongue.asking, text)
 
 
-def _is_lasting(tongue: Tongue, text: str) -> bool:
+def _is_lasting(tongue: Tongue, text: str, message: Message) -> bool:
+    """Tell whether a sentence says that it holds for good: in so many words, or by several signs together.
+
+    An answer needs fewer of them than what begins a conversation, where people say what is wrong and what they want done.
+    """
     if tongue.find(tongue.lasting, text):
         return True
-    kinds = sum(tongue.find(kind, text) for kind in tongue.kinds)
     corrects = tongue.begins(tongue.correcting, text.lstrip())
-    return kinds >= _ENOUGH_KINDS or (bool(corrects) and tongue.find(tongue.contrast, text[corrects:]))
+    signs = sum(tongue.find(kind, text[corrects:]) for kind in tongue.kinds)
+    if corrects and message.answers and tongue.find(tongue.contrast, text[corrects:]):
+        signs += 1 + bool(_PLACE.search(text))
+    return signs >= (_ENOUGH if message.answers else _ENOUGH_AT_FIRST)
 
 
 def _stretch(judged: Sequence[_Judged]) -> tuple[int | None, int | None]:
@@ -156,24 +225,36 @@ def _stretch(judged: Sequence[_Judged]) -> tuple[int | None, int | None]:
 
 
 def _goes_on(part: Part, following: Part) -> bool:
-    return following.end - part.start <= _CHARS_MAX and bool(
-        _POINTING.match(following.text) or len(part.text.split()) < _WORDS_MIN + 2
-    )
+    return following.end - part.start <= _CHARS_MAX and True
 
 
 def _stands_alone(content: str, tongues: Sequence[Tongue]) -> bool:
     """Tell whether an entry would be understood without its conversation: it has words of its own, and points nowhere."""
-    is_dense = any(not tongue.is_spaced for tongue in tongues)
-    if _MANNER.search(content) and len(content) < (_DENSE_SHORT if is_dense else _SHORT):
+    if _is_dense(tongues):
+        return len(content) >= _DENSE_MIN and not (_MANNER.search(content) and len(content) < _DENSE_SHORT)
+    telling = _telling(content, tongues)
+    if _MANNER.search(content) and (telling < _TELLING_FEW or len(content) < _SHORT):
         return False
-    if is_dense:
-        return len(content) >= _DENSE_MIN
+    return len(content.split()) >= _WORDS_MIN and telling >= _TELLING_MIN
+
+
+def _is_elliptic(content: str, tongues: Sequence[Tongue]) -> bool:
+    """Tell whether a sentence says so little that it is about what was spoken of before."""
+    if _is_dense(tongues):
+        return len(content) < _DENSE_FEW
+    return _telling(content, tongues) < _TELLING_FEW
+
+
+def _is_dense(tongues: Sequence[Tongue]) -> bool:
+    return any(not tongue.is_spaced for tongue in tongues)
+
+
+def _telling(content: str, tongues: Sequence[Tongue]) -> int:
+    """Count the words that say what it is about."""
     own = content
     for tongue in tongues:
         own = tongue.without(tongue.lasting, own)
-    common = {word for tongue in tongues for word in tongue.common.split("|")}
-    telling = [word for word in _WORD.findall(own) if word.casefold() not in common]
-    return len(content.split()) >= _WORDS_MIN and len(telling) >= _TELLING_MIN
+    return sum(word.casefold() not in COMMON_WORDS for word in _WORD.findall(own))
 
 
 def _tidy(quote: str, tongues: Sequence[Tongue]) -> str:

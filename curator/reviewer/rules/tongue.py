@@ -20,6 +20,8 @@ class Tongue:
     """That it is the matter of several."""
     contrast: str
     """That it is this and not that."""
+    appositive: str
+    """That it is this and not that, in so many words: a contrast that counts twice."""
     every: str
     """That it holds for all of a kind, or for one alone."""
     norm: str
@@ -42,15 +44,15 @@ class Tongue:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of which several together say that something holds for good."""
-        return self.collective, self.contrast, self.every, self.norm, self.change
+        return self.collective, self.contrast, self.appositive, self.every, self.norm, self.change
 
     def find(self, words: str, text: str) -> bool:
         """Tell whether any of the words stands in the text."""
         return _pattern(words, self.is_spaced).search(text) is not None
 
     def without(self, words: str, text: str) -> str:
-        """Return the text without any of the words."""
-        return _pattern(words, self.is_spaced).sub(" ", text)
+        """Return the text without any of the words; what takes several has words of its own in it, and stays."""
+        return _pattern(words, self.is_spaced).sub(lambda found: found[0] if found[0].count(" ") > 1 else " ", text)
 
     def begins(self, words: str, text: str) -> int:
         """Return where the words end that the text begins with, or 0."""
@@ -60,5 +62,5 @@ class Tongue:
 
 @functools.cache
 def _pattern(words: str, is_spaced: bool) -> re.Pattern[str]:  # noqa: FBT001 - a key of the cache
-    edged = rf"(?<![\w'])(?:{words})(?!\w)" if is_spaced else rf"(?:{words})"
+    edged = rf"(?:(?<![\w'])|(?=\W))(?:{words})(?!\w)" if is_spaced else rf"(?:{words})"
     return re.compile(edged, re.IGNORECASE)

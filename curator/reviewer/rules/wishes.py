@@ -67,7 +67,7 @@ _PASSING: Final = re.compile(
     r"|[;:]-?[)D](?!\w)|/s\Z|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]",
     re.IGNORECASE,
 )
-_ONE_TASK: Final = re.compile(
+ONE_TASK: Final = re.compile(
     r"\bthe (?:same|new|old)\b|\b(?:this|that|these|those|the (?:above|following|current|other|former|latter|same)) (?:functions?|files?|class|method"
     r"|tests?|lines?|block|loop|variable|component|page|script|module|bug|issue|error|pr|pull request|commit|branch"
     r"|ticket|task|fix|change|patch|diff|migration|endpoint|ones?|case|time|step|snippet|code|message|output|logs?"
@@ -137,7 +137,7 @@ def read_statement(text: str, *, is_correction: bool = False) -> Statement | Non
         said, is_correction = said[correcting.end() :], True
     said = said.strip(" *_").rstrip(" .!;,*_")
     said = re.sub(r"\s+", " ", said)
-    if _PASSING.search(said) or _ONE_TASK.search(said):
+    if _PASSING.search(said) or ONE_TASK.search(said):
         return None
     for form in _FORMS:
         if (form.is_for_corrections and not is_correction) or not (match := form.pattern.fullmatch(said)):
