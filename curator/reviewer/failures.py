@@ -87,6 +87,8 @@ MISHAPS: Final[dict[Mishap, Row]] = {
 _REDIRECT: Final = Row("model_registry_invalid", _C, _SETTLED, Charge.NOTHING)
 _REFUSED: Final = Row("provider_error", _T, _SETTLED, Charge.NOTHING)
 _NOT_NOW: Final = Row("provider_error", _R, _SETTLED, Charge.NOTHING)
+_LIMITED: Final = Row("rate_limited", Class.LATER, _SETTLED, Charge.NOTHING)
+"""Whoever asks meets it: a limit of its rate, or a provider that says that it is overloaded."""
 _MAY_HAVE_RUN: Final = Row("provider_error", _R, _SETTLED, Charge.HOLD)
 """A gateway that gave up waiting says nothing of whom it waited for."""
 _NO_ACCOUNT: Final = Row("auth_unavailable", _C, _SETTLED, Charge.NOTHING)
@@ -104,16 +106,17 @@ STATUSES: Final[dict[int, Row]] = {
     410: _NO_MODEL,
     413: _REFUSED,
     425: _NOT_NOW,
-    429: _NOT_NOW,
+    429: _LIMITED,
     500: _NOT_NOW,
     502: _NOT_NOW,
     503: _NOT_NOW,
     504: _MAY_HAVE_RUN,
-    529: _NOT_NOW,
+    529: _LIMITED,
 }
 """A complete error answer: the provider says that it did not run the model, and is believed."""
 _OTHERS: Final = {"3xx": _REDIRECT, "any other 4xx": _REFUSED, "any other": _NOT_NOW}
 _SAYS: Final = {
+    _LIMITED: "it takes nothing more for now",
     _NO_ACCOUNT: "the key or the account is not accepted",
     _REDIRECT: "the baseUrl leads elsewhere, and is not followed",
     _REFUSED: "it does not take this request",
@@ -131,7 +134,7 @@ def failure_of_status(status: int, model: str, retry_after_ms: int | None) -> Ca
     row = row_of_status(status)
     says = f"it does not have {model}" if row == _NO_MODEL else _SAYS.get(row)
     message = f"the provider answered with status {status}" + (f": {says}" if says else "")
-    wait = retry_after_ms if row.kind is Class.RETRY else None
+    wait = retry_after_ms if row.kind in (Class.RETRY, Class.LATER) else None
     return CallFailure(row.code, row.kind, message, retry_after_ms=wait)
 
 
@@ -167,6 +170,7 @@ def _until(date: str, now: int) -> float | None:
 
 _THEN: Final = {
     Class.RETRY: "is tried again, three times in all",
+    Class.LATER: "waits as long as the provider asks, like all others; costs none of its three tries",
     Class.CONFIGURATION: "waits until that is mended; costs none of its three tries",
     Class.TERMINAL: "ends",
     Class.STOPPED: "is taken up by the next run",

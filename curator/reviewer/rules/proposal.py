@@ -129,8 +129,8 @@ class _Draft:
         share, _, entry = near[0]
         near_from = _NEAR if statement.content.count(" ") * 6 > len(statement.content) else _NEAR_DENSE
         is_near = share >= (_NEAR_IF_CHANGED if statement.is_change else near_from)
-        is_whole = len(entry.text) <= _ENTRY_CHARS_SMALL and entry.id not in self._replaced
-        return entry if is_near and (is_whole or share >= near_from) else None
+        is_small = len(entry.text) <= _ENTRY_CHARS_SMALL and entry.id not in self._replaced
+        return entry if is_near and (is_small or not statement.is_change) else None
 
     def _makes_stale(self, statement: Statement, entry: Entry) -> bool:
         """Tell whether a statement says something else of the same, so that a short entry gives way to it."""

@@ -92,7 +92,7 @@ def find_standing(
     kept: list[tuple[int, Statement]] = []
     before = ""
     for message in messages:
-        if message.is_doubtful:
+        if message.is_doubtful or _tells_secret(message):
             continue
         own = [each for each in plain if _is_of(each, message)]
         tongues = tongues_of(message.text, spoken)
@@ -107,6 +107,12 @@ def find_standing(
         kept += [(message.number, each) for each in found]
         before = _topic(message)
     return tuple(statement for _, statement in kept)
+
+
+def _tells_secret(message: Message) -> bool:
+    """Tell whether a message holds a secret, or answers somebody who has asked for one."""
+    is_asked = _SECRET_TALK.search(message.answers) is not None and "?" in message.answers
+    return is_asked or "REDACTED" in message.text or contains_secret(message.text)
 
 
 def _is_of(statement: Statement, message: Message) -> bool:
@@ -144,9 +150,6 @@ def _topic(message: Message) -> str:
 
 
 def _statements(message: Message, before: str, tongues: Sequence[Tongue], *, has_memory: bool) -> Iterator[Statement]:
-    is_told_secret = _SECRET_TALK.search(message.answers) and "?" in message.answers
-    if is_told_secret or contains_secret(message.text) or "REDACTED" in message.text:
-        return
     judged = [_judge(part, message, tongues, has_memory=has_memory) for part in message.parts]
     first, last = _stretch(judged)
     if first is None or last is None:
