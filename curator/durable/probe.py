@@ -36,6 +36,8 @@ _LACKING: Final = frozenset(
     {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.EBADF, errno.ENOLCK}
 )
 """How a filesystem says that it lacks something; a full or a failing disk says something else."""
+_FORBIDDEN: Final = _LACKING | {errno.EACCES}
+"""How a system says that it lets nobody do something, where a file was made just before: Android so forbids links."""
 
 _SYNCED: Final = re.compile(
     r"dropbox( \(.+\))?|onedrive( ?- ?.+)?|google ?drive(-.+)?|my drive|icloud( ?drive)?(~.+)?|mobile documents"
@@ -111,12 +113,12 @@ class _Trial:
         second = staged
         try:
             self._check_mode(staged)
-            with self._needing("make a hard link"):
+            with self._needing("make a hard link", _FORBIDDEN):
                 self._volume.link(staged, self._path)
             self._check_link_is_exclusive(staged)
             # Over another name of the same file a rename does nothing, so it takes a second one.
             second = self._volume.stage(self._path, b"second\n", flush=False)
-            with self._needing("rename over a file"):
+            with self._needing("rename over a file", _FORBIDDEN):
                 self._volume.rename(second, self._path)
             if self._path.read_bytes() != b"second\n":
                 raise self._lacking("rename over a file")
@@ -160,11 +162,11 @@ class _Trial:
         raise self._lacking("make a hard link only where no name stands")
 
     @contextlib.contextmanager
-    def _needing(self, what: str) -> Iterator[None]:
+    def _needing(self, what: str, lacking: frozenset[int] = _LACKING) -> Iterator[None]:
         try:
             yield
         except StorageError as error:
-            if error.errno in _LACKING:
+            if error.errno in lacking:
                 raise self._lacking(what) from error
             raise
 

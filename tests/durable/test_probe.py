@@ -24,6 +24,12 @@ class NoHardLinks(Volume):
         raise StorageError(path, OSError(errno.EPERM, "Operation not permitted"))
 
 
+class ForbiddenHardLinks(Volume):
+    def link(self, staged: Path, path: Path) -> None:
+        del staged
+        raise StorageError(path, OSError(errno.EACCES, "Permission denied"))
+
+
 class LinksOverWhatStands(Volume):
     def link(self, staged: Path, path: Path) -> None:
         path.unlink(missing_ok=True)
@@ -105,6 +111,7 @@ def test_before_the_first_start_the_nearest_folder_is_tried_and_nothing_is_made(
     ("volume", "fact"),
     [
         (NoHardLinks, "cannot make a hard link"),
+        (ForbiddenHardLinks, "cannot make a hard link"),
         (LinksOverWhatStands, "cannot make a hard link only where no name stands"),
         (NoRename, "cannot rename over a file"),
         (RenamesNothing, "cannot rename over a file"),
