@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -88,6 +90,20 @@ def remember(place: Place, name: str, branch: Mapping[str, Json] | None = None) 
     path = place.layout.project(key).branches / "main.json"
     path.write_text(json.dumps(branch, ensure_ascii=False) if branch else text("branch_main.json"), "utf-8")
     return key, path
+
+
+def failing(*rules: str) -> tuple[str, ...]:
+    """Return the command before a command whose calls of the system are to fail: `link:error=EPERM`, as strace has it."""
+    calls = ",".join(rule.partition(":")[0] for rule in rules)
+    return ("strace", "-f", "-qqq", "-o", "/dev/null", "-e", f"trace={calls}", *(f"-einject={rule}" for rule in rules))
+
+
+def serve(place: Place, *before: str, **more: str) -> subprocess.Popen[bytes]:
+    """Start the long-lived service on an agent folder."""
+    environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent), **more)
+    environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2] / "service")
+    argv, pipe = [*before, sys.executable, "-m", "curator_service"], subprocess.PIPE
+    return subprocess.Popen(argv, env=environ, cwd=place.home, stdout=pipe, stderr=pipe)
 
 
 def needs(program: str) -> bool:
