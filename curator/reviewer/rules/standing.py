@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from curator.model.redaction import contains_secret
+from curator.reviewer.rules.nearness import names_of
 from curator.reviewer.rules.speech import Message, Part
 from curator.reviewer.rules.tongue import Tongue
 from curator.reviewer.rules.tongues import COMMON_WORDS, tongues_of
+from curator.reviewer.rules.tongues_latin import GERMAN
 from curator.reviewer.rules.wishes import ONE_TASK, Statement
 
 _CHARS_MIN, _CHARS_MAX = 12, 420
@@ -24,7 +26,7 @@ _ENOUGH, _ENOUGH_AT_FIRST = 3, 3
 _REACH: Final = 2
 """How many messages back a retraction reaches."""
 _LAUGH: Final = re.compile(
-    r"\W*(?:haha\w*|hehe\w*|lol|lmao|jaja\w*|kkk+|www+|ㅋㅋ+|哈哈+|rofl|mdr)?\W*[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]?\W*",
+    r"\W*(?:haha\w*|hehe\w*|ahah\w*|lol|lmao|rofl|jaja\w*|kkk+|rsrs\w*|mdr|ptdr|www+|хаха\w*|ахах\w*)(?!\w)|\W*(?:ㅋㅋ|ㅎㅎ|哈哈|呵呵|هههه|हाहा|笑)",
     re.IGNORECASE,
 )
 _HESITATION: Final = re.compile(
@@ -125,7 +127,7 @@ def _is_of(statement: Statement, message: Message) -> bool:
 def _takes_back(message: Message, tongues: Iterable[Tongue]) -> bool:
     """Tell whether a message takes back what was said before it, laughs at it, or hesitates."""
     text = message.text.strip()
-    if (text and _LAUGH.fullmatch(text)) or _HESITATION.match(text):
+    if _LAUGH.match(text) or (_FACE.search(text) and len(text) < _SHORT) or _HESITATION.match(text):
         return True
     said = [part.text for part in message.parts if len(part.text) <= _CHARS_MAX]
     return any(tongue.find(tongue.taking_back, each) for tongue in tongues for each in said)
@@ -202,6 +204,9 @@ def _is_lasting(tongue: Tongue, text: str, message: Message) -> bool:
     signs = sum(tongue.find(kind, text[corrects:]) for kind in tongue.kinds)
     if corrects and message.answers and tongue.find(tongue.contrast, text[corrects:]):
         signs += 1 + bool(_PLACE.search(text))
+    if message.answers and (_PLACE.search(text) or (tongue is not GERMAN and names_of(text))):
+        # German writes every noun like a name.
+        signs += 1
     return signs >= (_ENOUGH if message.answers else _ENOUGH_AT_FIRST)
 
 

@@ -54,7 +54,7 @@ POLISH: Final = Tongue(
         r"|tamten|na demo|później|potem|wkrótce|kiedyś|eksperyment\w*|na próbę|tylko żeby (?:zobaczyć|sprawdzić)"
         r"|kawa|piwo|pizza|jednorożec|teoretycznie|ciekaw\w*|byłoby (?:fajnie|śmiesznie)|błąd\w*|błęd\w+|wywala\w*"
         r"|działa (?:już|teraz|dobrze)|nie działa|przechodzą|wolno (?!tylko)|zepsut\w+|dzięki|brakuje|zastanawiam"
-        "|czekaj|na blogu"
+        "|czekaj|na blogu|zaleca|zalecają|jakby"
     ),
     asking=r"co|czemu|dlaczego|jak|gdzie|kto|któr\w+|kiedy|czy|możesz|możemy|ile",
     taking_back=(
@@ -113,7 +113,7 @@ TURKISH: Final = Tongue(
         r"|şaka\w*|saka\w*|haha\w*|lol|dedi|diyor\w*|göre|güya|bu (?:dosya|fonksiyon|satır|test)\w*|demo için"
         r"|sonra bak\w*|birazdan|yakında|bir gün|deney\w*|deneme\w*|denemek için|kahve|bira|pizza|teoride|merak\w*"
         r"|güzel olurdu|komik olurdu|\S+saydı\w*|\S+seydi\w*|hata\w*|çöküyor|çalışmıyor|çalışıyor|geçti|geçiyor"
-        r"|yavaş\w*|bozuk|teşekkür\w*|eksik|bekle|merak"
+        r"|yavaş\w*|bozuk|teşekkür\w*|eksik|bekle|merak|öneriyor|tavsiye|sanki"
     ),
     asking="ne|neden|niye|nasıl|nasil|nerede|kim|hangi|kaç|kac",
     taking_back=(
@@ -173,7 +173,7 @@ RUSSIAN: Final = Tongue(
         r"|потом|позже|скоро|когда-нибудь|эксперимент\w*|на пробу|просто (?:посмотреть|проверить)|кофе|пиво|пицца"
         r"|единорог|в теории|любопытн\w+|было бы (?:забавно|круто|здорово)|пенси\w+|ошибк\w*|пада\w+|упал\w*"
         r"|не работает|работает(?! на)|прошли|проходят|тормозит|медленн\w+|сломал\w*|спасибо|опечатк\w+|не хватает"
-        "|подожди|интересно"
+        "|подожди|интересно|рекомендует|рекомендуют|советует|советуют|как будто"
     ),
     asking=(
         "что|почему|зачем|как|где|кто|какой|какая|какие|какое|когда|можешь|можно ли|сколько|откуда|чем|а если"
@@ -215,7 +215,7 @@ ARABIC: Final = Tongue(
         r"(?<!من )اليوم|هذه المرة|مؤقت\S*|حاليا|حاليًا|الآن فقط|غدا|غدًا|أمس|حتى الغد|مرة واحدة|ربما|قد يكون"
         r"|لنفترض|تخيل|أظن|أعتقد|لا أعرف|لست متأكد\S*|افتراضي|سنرى|بعد قليل|أمزح|مزحة|هههه*|قال|يقول|حسب|وفقا"
         "|مكتوب|هذا الملف|للعرض|لاحقا|لاحقًا|قريبا|يوما ما|تجربة|للتجربة|قهوة|بيتزا|نظريا|فضول|خطأ|يتعطل|لا يعمل"
-        r"|يعمل الآن|نجحت|فشل\S*|بطيء\S*|شكرا|ينقص"
+        r"|يعمل الآن|نجحت|فشل\S*|بطيء\S*|شكرا|ينقص|يوصي|ينصح|كأن"
     ),
     asking="ما|ماذا|لماذا|كيف|أين|من هو|أي|متى|هل|كم|لم لا",
     taking_back=(

@@ -141,7 +141,7 @@ ENGLISH: Final = Tongue(
         "|never (?:used|seen|knew|heard|got|understood|noticed|worked|thought)|always been"
         r"|(?:don'?t|do not) (?:change|touch|do|merge|push|commit|start) (?:anything|yet|it)|hold on|yet(?=\W*\Z)"
         "|i (?:prefer|like) th(?:e|is|at)|go with (?:the|that|it|this|your|option)|no clue|think about"
-        r"|obviously(?=\W*\Z)|ask (?:him|her|them|around)"
+        r"|obviously(?=\W*\Z)|ask (?:him|her|them|around)|recommends?|suggests?|advises?|rumou?rs?|as if"
     ),
     asking=(
         "what|why|how|where|who|which|when|whats|can|could|should|would|will|is|are|does|do you|did|has|have you"
@@ -255,7 +255,7 @@ GERMAN: Final = Tongue(
         r"|wäre (?:lustig|cool|schön)|würde ich|fehler|stürz\w*|schlägt fehl|fehlgeschlagen|kaputt"
         r"|geht nicht(?! (?:mehr )?ohne)|funktioniert\w*|läuft (?:bei mir|nicht)|laufen (?:bei mir|nicht)|grün"
         "|langsam|abgestürzt|den diff|nicht erreichbar|danke|eine stunde|hängt|frage mich|schon immer|im blog"
-        "|man sagt|ändere? noch|noch nichts"
+        "|man sagt|ändere? noch|noch nichts|empfiehlt|empfehlen|als ob|stell dir"
     ),
     asking=(
         r"was|warum|wieso|weshalb|wie|wo|wer|welche\w*|wann|kann|kannst|könnt\w*|soll|sollen|sollte\w*|ist das"
@@ -321,7 +321,8 @@ DUTCH: Final = Tongue(
         r"|nu even|eenmalig|misschien|zou\w*|stel dat|denk ik|weet (?:ik )?niet|geen idee|grapje|haha\w*|lol"
         "|hij zei|ze zei|volgens|blijkbaar|deze (?:functie|file|test)|dit bestand|later|straks|binnenkort|ooit"
         r"|experiment\w*|probeer\w*|voor de demo|koffie|bier|pizza|stel je voor|nieuwsgierig|in theorie"
-        r"|fout(?:melding)?|crasht?\w*|werkt (?:niet|weer|nu)|slagen|traag|kapot|bedankt|vraag me af|wacht"
+        r"|fout(?:melding)?|crasht?\w*|werkt (?:niet|weer|nu)|slagen|traag|kapot|bedankt|vraag me af|wacht|raadt"
+        "|alsof"
     ),
     asking="wat|waarom|hoe|waar|wie|welke?|wanneer|kan|kun|zullen|zou|moet ik|is|zijn|heb",
     taking_back=(

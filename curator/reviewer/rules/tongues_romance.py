@@ -71,7 +71,7 @@ FRENCH: Final = Tongue(
         r"|bientôt|un jour|expérien\w+|essai\w*|juste pour (?:voir|tester)|je vais (?:voir|réfléchir)|café|bière"
         r"|pizza|licorne|en théorie|curieu\w+|ce serait (?:drôle|bien|cool)|retraite|erreurs?|plante\w*"
         r"|marche (?:pas|plus|bien|maintenant)|fonctionne\w*|passent|lent\w*|cassé\w*|le diff|faute|merci"
-        r"|manque\w*|attends|ne change rien"
+        r"|manque\w*|attends|ne change rien|recommande|conseille|comme si"
     ),
     asking=(
         r"pourquoi|comment|où|qui|quel\w*|quand|est-ce|qu'est|c'est quoi|tu peux|peux-tu|pourrais|on pourrait"
@@ -153,7 +153,8 @@ SPANISH: Final = Tongue(
         r"|esta (?:función|línea|clase)|para la demo|más tarde|luego|pronto|algún día|experiment\w+|prueba rápida"
         "|solo para (?:ver|probar)|voy a (?:pensar|ver)|café|cerveza|pizza|unicornio|en teoría|curiosidad"
         r"|sería (?:divertido|genial|bueno)|jubil\w+|error(?:es)?|falla\w*|fallan|funciona\w*|pasan|lent[oa]s?"
-        "|rot[oa]s?|gracias|falta(?:n)?|los cambios antes|me pregunto|dicen|espera"
+        "|rot[oa]s?|gracias|falta(?:n)?|los cambios antes|me pregunto|dicen|espera|recomienda|recomiendan|sugiere"
+        "|como si"
     ),
     asking=(
         r"qué|que es|por qué|cómo|dónde|quién|cuál\w*|cuándo|puedes|podemos|podrías|debería\w*|hay algun\w*"
@@ -230,7 +231,7 @@ PORTUGUESE: Final = Tongue(
         r"|essa (?:função|linha)|para a demo|pra demo|mais tarde|depois a gente|logo mais|um dia|experiment\w+"
         "|só para (?:ver|testar)|vou (?:pensar|ver)|café|cerveja|pizza|unicórnio|em teoria|curiosidade"
         r"|seria (?:legal|engraçado|bom)|aposent\w+|pescador|erros?|falh\w+|funciona\w*|passaram|lent[oa]s?"
-        r"|quebr\w+|valeu|obrigad[oa]|falta(?:m)?|me pergunto|espera"
+        r"|quebr\w+|valeu|obrigad[oa]|falta(?:m)?|me pergunto|espera|recomenda|recomendam|sugere|como se"
     ),
     asking=(
         r"o que|por que|porque|como|onde|quem|qual|quais|quando|pode|podemos|poderia|deveria\w*|tem como|será"
@@ -304,7 +305,7 @@ ITALIAN: Final = Tongue(
         r"|questa (?:funzione|riga|classe)|c'entriamo|per la demo|più tardi|dopo|presto|un giorno|esperiment\w+"
         "|prova veloce|solo per (?:vedere|provare)|ci penso|caffè|birra|pizza|unicorno|in teoria|curiosità"
         r"|sarebbe (?:bello|divertente)|pensione|errori?|fallisc\w+|funziona\w*|passano|lent[oaie]|rott[oaie]"
-        "|grazie|manca(?:no)?|mi chiedo|aspetta"
+        "|grazie|manca(?:no)?|mi chiedo|aspetta|consiglia|consigliano|suggerisce|come se"
     ),
     asking=(
         "cosa|che cosa|perché|come|dove|chi|quale|quali|quando|puoi|possiamo|potresti|dovremmo|c'è|hai|sai"
