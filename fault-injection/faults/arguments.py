@@ -102,6 +102,9 @@ SPARE_GUARDS: Final = {
     "reviewer/rules/standing.py _statements: no contains_secret(message.text)": "what is proposed is asked for secrets again",
     "store/attempts/journal.py _prove_arrow: no refusal if leads_to is not stands": _TABLES,
     "store/attempts/journal.py advance: no _prove_arrow(record)": _TABLES,
+    "workflow/attempt.py _failed: no sanitize(message)": (
+        "a message is in words of our own, and what it takes from elsewhere was asked for what may not be kept"
+    ),
     "workflow/admission.py roll_forward: no refusal if done is None": "then the next question fails on it, and the job rests",
 }
 """Guards that may be taken away unnoticed, by their names."""
