@@ -104,7 +104,7 @@ def _run(layer: str, file: Path, progress: Progress, task: TaskID, *, is_long: b
     environ = os.environ | {FILE: str(file), "PYTHONPATH": paths} | ({"CURATOR_FAULTS": "long"} if is_long else {})
     tests = [str(_TESTS / f"test_{name}.py") for name in LAYERS[layer]]
     argv = [sys.executable, "-m", "pytest", "-n", "2", "-v", "-rfEs", "--no-header", *tests]
-    ended, began = Ended(layer), time.monotonic()
+    ended, began, minutes = Ended(layer), time.monotonic(), 0
     with subprocess.Popen(argv, cwd=_ROOT, env=environ, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         for line in child.stdout:
@@ -112,6 +112,9 @@ def _run(layer: str, file: Path, progress: Progress, task: TaskID, *, is_long: b
             done = _DONE.match(line)
             if done is not None and done[1]:
                 progress.update(task, completed=int(done[1]), told=f"{ended.tests} tests")
+                if progress.disable and (minute := int((time.monotonic() - began) / 60)) > minutes:
+                    minutes = minute
+                    progress.console.print(f"  {layer}: {done[1]} %, {minute} min", highlight=False)
     ended.seconds = time.monotonic() - began
     progress.update(task, completed=100, told=ended.closing)
     return ended
