@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import create_engine
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from curator.durable.volume import Volume
 
 T = TypeVar("T")
+Question: TypeAlias = "Callable[[Connection], T]"
 
 _PAGE_BYTES: Final = 4_096
 _CACHE_KIB: Final = 32_768
@@ -59,13 +60,16 @@ def ask(
     layout: Layout,
     volume: Volume,
     warn: Callable[[str], None],
-    question: Callable[[Connection], T],
+    question: Question[T],
     tell: Callable[[int, int], None] | None = None,
 ) -> T:
     """Return the answer to a question, from a database that says what the files say now.
 
-    A database that turns out to be damaged while it is read is made anew, and asked again.
+    A database that turns out to be damaged while it is read is made anew, and asked again. Where there is no agent folder
+    none is made for a question.
     """
+    if stamp_of(layout.root) is None:
+        return _answer(_in_memory(layout, tell), question)
     try:
         fold_in(layout, volume, warn, tell)
         try:
@@ -86,7 +90,7 @@ def ask(
     return _answer(_in_memory(layout, tell), question)
 
 
-def _answer(engine: Engine, question: Callable[[Connection], T]) -> T:
+def _answer(engine: Engine, question: Question[T]) -> T:
     try:
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA query_only = ON")

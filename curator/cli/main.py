@@ -15,6 +15,7 @@ import typer
 
 from curator import __version__
 from curator.cli import (
+    audit,
     authority,
     backup,
     budget,
@@ -53,6 +54,7 @@ _DEFAULTS: Final = {
     "service": "status",
     "project": "list",
     "budget": "show",
+    "audit": "summary",
 }
 """What a group does when only the group is named."""
 
@@ -73,6 +75,7 @@ app.add_typer(authority.app, name="authority", cls=PlainGroup)
 app.add_typer(service.app, name="service", cls=PlainGroup)
 app.add_typer(project.app, name="project", cls=PlainGroup)
 app.add_typer(budget.app, name="budget", cls=PlainGroup)
+app.add_typer(audit.app, name="audit", cls=PlainGroup)
 
 
 def _tell_version(is_asked: bool) -> None:

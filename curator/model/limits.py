@@ -63,6 +63,9 @@ AUDIT_BYTES_MAX: Final = 1_073_741_824
 """The audit's database: some two million finished jobs."""
 AUDIT_WAIT_MS: Final = 5_000
 """How long a question waits for whoever folds."""
+AUDIT_ROWS_MAX: Final = 10_000
+AUDIT_SQL_MS_MAX: Final = 10_000
+"""Of one statement that a person thought out."""
 LOCK_BYTES_MAX: Final = 256
 
 # How many (interop.md 1).
