@@ -123,8 +123,8 @@ def test_a_039_the_providers_own_log_and_the_accounts_agree_call_by_call(tmp_pat
         "prose": "no JSON",
         "cut": exchange("A-022/exchange.json"),
         "error": exchange("A-033/error_200.json"),
-        "limit": exchange("A-027/429_seconds.json"),
         "stream": {"sse": 'data: {"choices":[{"delta":{"content":"{"}}]}\n\n'},
+        "limit": exchange("A-027/429_seconds.json"),
     }
     place = Here(tmp_path)
     with serving(None, place.log) as server:
