@@ -102,6 +102,8 @@ class Class(enum.StrEnum):
     """What a failure means for the job."""
 
     RETRY = "retry"
+    LATER = "later"
+    """The provider takes nothing more for now, from anybody: no job's fault, so it costs none its tries."""
     CONFIGURATION = "configuration"
     TERMINAL = "terminal"
     STOPPED = "stopped"

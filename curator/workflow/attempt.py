@@ -202,6 +202,8 @@ def _failed(claim: Claim, missed: Missed, message: str, provenance: Provenance |
         job_id=claim.job.id,
         job_digest=claim.job.digest,
         completed_at=at,
-        error=Failure(code=missed.code, message=text, retryable=missed.kind in (Class.RETRY, Class.CONFIGURATION)),
+        error=Failure(
+            code=missed.code, message=text, retryable=missed.kind in (Class.RETRY, Class.LATER, Class.CONFIGURATION)
+        ),
         provenance=provenance,
     )

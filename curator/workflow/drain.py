@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, assert_never
 from curator.model import event
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
 from curator.workflow.line import Lookout
+from curator.workflow.retry import RATE_LIMITED
 from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
@@ -76,11 +77,12 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         waiting = next((each for each in line.ready if not is_blocked or decided(each.job_id)), None)
         if waiting is None:
             now = shop.clock.now()
-            if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or line.ready:
+            is_stuck = bool(line.ready) and blocked_by != RATE_LIMITED
+            if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or is_stuck:
                 break
             pulse.note("waiting-retry")
             sleeper.sleep(max(1, line.next_at - now))
-            is_blocked = False
+            is_blocked, blocked_by = False, None
             continue
         line.took(waiting)
         claim = try_take(waiting, shop)

@@ -18,7 +18,7 @@ from curator.workflow.base import take_base
 from curator.workflow.ending import Ended, Interrupted, OverBudget, Waits
 from curator.workflow.history import attempts_of, base_digest_of
 from curator.workflow.judging import Missed
-from curator.workflow.retry import tally, wait_ms
+from curator.workflow.retry import spread_ms, tally, wait_ms
 
 if TYPE_CHECKING:
     from curator.model.decision import Decision, ProviderResult
@@ -95,6 +95,9 @@ def _after(code: str, kind: Class, retry_after_ms: int | None, count: Tally, cla
     now, failures = shop.clock.now(), count.failures + 1
     if kind is Class.STOPPED or (kind is Class.RETRY and shop.stop.is_set()):
         return Interrupted()
+    if kind is Class.LATER:
+        wait = wait_ms(kind, count.limited + 1, retry_after_ms)
+        return Waits(code, now + spread_ms(wait, claim.running.lease_token))
     if kind is Class.CONFIGURATION:
         return Waits(code, now + wait_ms(kind, claim.attempt, retry_after_ms))
     if kind is Class.TERMINAL or count.is_final:

@@ -16,6 +16,7 @@ from curator.model.ports import Class
 
 if TYPE_CHECKING:
     from curator.model.decision import ProviderResult
+    from curator.model.ids import LeaseToken
     from curator.model.outcome import Usage
     from curator.store.attempts import Seen
 
@@ -32,7 +33,12 @@ CONFIGURATION_CODES: Final = frozenset(
     }
 )
 """What has to be mended outside, and what every job meets alike: never a job's own fault, so it costs none its tries."""
+RATE_LIMITED: Final = "rate_limited"
+SHARED_CODES: Final = CONFIGURATION_CODES | {RATE_LIMITED}
+"""What every job meets alike, whoever is to mend it, or time: while one waits for it, no other is sent after it."""
 _EXPONENT_MAX: Final = 16
+_SPREAD: Final = 4
+_TOKEN_PARTS: Final = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class Tally:
     completed: tuple[ProviderResult, ...]
     """Results with a proposal, none of them elected, by claim."""
     last_failure_code: str | None
+    limited: int = 0
+    """How often the provider took nothing more for now."""
 
     @property
     def is_final(self) -> bool:
@@ -75,13 +83,17 @@ def tally(attempts: tuple[Seen, ...], results: tuple[ProviderResult, ...]) -> Ta
         failures=len(failures),
         completed=tuple(sorted(completed, key=lambda each: order.get(each.attempt_id, (0, each.attempt_id)))),
         last_failure_code=code,
+        limited=sum(_code_of(each) == RATE_LIMITED for each in failed),
     )
 
 
 def _is_excused(result: ProviderResult) -> bool:
-    """Tell whether an attempt does not count against its job: it brought a proposal, or met a wrong configuration."""
-    outcome = result.outcome
-    return isinstance(outcome, Completed) or outcome.error.code in CONFIGURATION_CODES
+    """Tell whether an attempt does not count against its job: it brought a proposal, or met what all others meet too."""
+    return isinstance(result.outcome, Completed) or _code_of(result) in SHARED_CODES
+
+
+def _code_of(result: ProviderResult) -> str | None:
+    return None if isinstance(result.outcome, Completed) else result.outcome.error.code
 
 
 def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
@@ -92,6 +104,11 @@ def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
     base = RETRY_CONFIG_BASE_MS if kind is Class.CONFIGURATION else RETRY_BASE_MS
     delay: int = base * 2 ** min(_EXPONENT_MAX, max(0, nth - 1))
     return max(min(RETRY_MS_MAX, delay), retry_after_ms or 0)
+
+
+def spread_ms(wait: int, token: LeaseToken) -> int:
+    """Return a wait with up to a quarter more, by chance: what many were refused at once does not come back at once."""
+    return wait + wait * int(token[:4], 16) // (_SPREAD * _TOKEN_PARTS)
 
 
 def is_stand_in(usage: Usage) -> bool:

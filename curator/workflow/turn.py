@@ -14,7 +14,7 @@ from curator.model.times import iso
 from curator.workflow.base import concerns_project_alone
 from curator.workflow.claim import take
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
-from curator.workflow.retry import CONFIGURATION_CODES, wait_ms
+from curator.workflow.retry import SHARED_CODES, wait_ms
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
@@ -47,7 +47,7 @@ def try_take(waiting: Waiting, shop: Shop) -> Claim | NotTaken:
 
 def blocks_all(ending: Ending) -> bool:
     """Tell whether every other job would meet the same: they ask the same reviewer under the same limits."""
-    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in CONFIGURATION_CODES)
+    return isinstance(ending, OverBudget) or (isinstance(ending, Waits) and ending.code in SHARED_CODES)
 
 
 def take_turn(claim: Claim, shop: Shop) -> Ending:

@@ -41,7 +41,7 @@ CASES: Final = (
     Case("fenced", "applied", "applied"),
     Case("nousage", "applied", "applied", charged="hold"),
     Case("noop", "noop", "noop"),
-    Case("http429", "queued", "provider_error", charged="nothing"),
+    Case("http429", "queued", "rate_limited", charged="nothing"),
     Case("http500", "queued", "provider_error", charged="nothing"),
     Case("http401", "queued", "auth_unavailable", charged="nothing"),
     Case("http400", "provider_error", "provider_error", charged="nothing"),

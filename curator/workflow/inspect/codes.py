@@ -44,6 +44,9 @@ MEANINGS: Final[dict[str, Meaning]] = {
         "It goes on the next day, or once the limit is raised in service.json; see `curator budget`",
     ),
     # The provider.
+    "rate_limited": Meaning(
+        "The provider takes nothing more for now", "It is asked again when it said, or a little later; no try is lost"
+    ),
     "model_timeout": Meaning("The provider did not answer in time", f"{_AGAIN}; see whether the provider is up"),
     "provider_error": Meaning(
         "The provider could not be reached, refused the request, or its answer broke off",

@@ -141,7 +141,7 @@ def test_a_whole_answer_that_is_none_settles_with_its_usage(tmp_path: Path, mode
         (400, "provider_error", Class.TERMINAL),
         (401, "auth_unavailable", Class.CONFIGURATION),
         (404, "model_not_found", Class.CONFIGURATION),
-        (429, "provider_error", Class.RETRY),
+        (429, "rate_limited", Class.LATER),
         (500, "provider_error", Class.RETRY),
         (503, "provider_error", Class.RETRY),
     ],
@@ -296,7 +296,7 @@ def test_a_provider_that_asks_to_wait_is_understood(tmp_path: Path) -> None:
     raw = json.dumps({"status": 529, "headers": {"retry-after": "7"}, "body": {}})
     with bench(tmp_path, raw=raw) as at:
         failure = failed(at.ask())
-    assert (failure.kind, failure.retry_after_ms) == (Class.RETRY, 7_000)
+    assert (failure.kind, failure.retry_after_ms) == (Class.LATER, 7_000)
 
 
 def test_odd_metadata_never_breaks_provenance(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_nothing_of_the_person_and_no_project_is_loaded_and_nothing_is_left(tmp_
     ("mode", "code", "kind"),
     [
         ("http401", "auth_unavailable", Class.CONFIGURATION),
-        ("http429", "provider_error", Class.RETRY),
+        ("http429", "rate_limited", Class.LATER),
     ],
 )
 def test_an_error_status_is_one_request_that_cost_nothing(
