@@ -16,13 +16,14 @@ from typing import Final
 from curator.durable.volume import FILE_MODE
 from curator.errors import InvalidRecordError, StorageError
 
+_DENIED: Final = "may not be read by this user"
 _NO_RECORD: Final = {
     errno.ELOOP: "is a symlink where a file belongs",
     errno.ENXIO: "is not a regular file",
     errno.ENODEV: "is not a regular file",
     errno.EOPNOTSUPP: "is not a regular file",
-    errno.EACCES: "may not be read by this user",
-    errno.EPERM: "may not be read by this user",
+    errno.EACCES: _DENIED,
+    errno.EPERM: _DENIED,
 }
 """What the system says of one name that stands and cannot be opened: it costs that record. Anything else is the disk."""
 
@@ -46,6 +47,15 @@ def mode_of(path: Path) -> int | None:
     """Return the kind and the mode of a name, or None where nothing stands. Follows no symlink."""
     status = _status_of(path)
     return None if status is None else status.st_mode
+
+
+def _owner_of(path: Path) -> str:
+    """Say whose a name is, where it is somebody else's: one run by sudo leaves such files behind."""
+    try:
+        owner = os.lstat(path).st_uid
+    except OSError:
+        return ""
+    return "" if owner == os.geteuid() else f", for it belongs to user {owner}"
 
 
 def _status_of(path: Path | str) -> os.stat_result | None:
@@ -80,6 +90,8 @@ def read_bounded(path: Path, limit: int, *, private: bool = False, follow: bool 
         return None
     except OSError as error:
         fact = _NO_RECORD.get(error.errno or 0)
+        if fact == _DENIED:
+            raise InvalidRecordError(path, f"{_DENIED}{_owner_of(path)}") from error
         if fact is not None:
             raise InvalidRecordError(path, fact) from error
         raise StorageError(path, error) from error

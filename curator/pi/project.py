@@ -16,6 +16,7 @@ from curator.errors import NotFoundError, RefusedError, StorageError
 from curator.model.ids import ProjectKey, project_key
 
 _AGENT_DIR: Final = "PI_CODING_AGENT_DIR"
+_ROOT: Final = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,7 +30,9 @@ class Project:
 def find_agent_dir(environ: Mapping[str, str], given: str | None = None) -> Path:
     """Return Pi's agent folder, absolute: `given`, else PI_CODING_AGENT_DIR, else ~/.pi/agent.
 
-    It need not exist. A leading `~` means the home folder, as it does for Pi; `~name` means nothing special.
+    It need not exist. A leading `~` means the home folder, as it does for Pi; `~name` means nothing special. Raises
+    `RefusedError` to root in the folder of somebody else, as under sudo with the home kept: what root writes there its
+    owner could not change any more.
     """
     # Path.home knows the account's folder where HOME is not set, as under some service managers.
     home = Path(environ.get("HOME") or Path.home())
@@ -40,7 +43,19 @@ def find_agent_dir(environ: Mapping[str, str], given: str | None = None) -> Path
         path = home / chosen[2:]
     else:
         path = Path(chosen)
-    return Path(os.path.normpath(path.absolute()))
+    found = Path(os.path.normpath(path.absolute()))
+    if os.geteuid() == _ROOT:
+        _refuse_a_strangers(found)
+    return found
+
+
+def _refuse_a_strangers(agent: Path) -> None:
+    """Refuse a folder, or the nearest one above that stands, which is not root's own."""
+    standing = next(each for each in (agent, *agent.parents) if each.exists())
+    owner = standing.stat().st_uid
+    if owner != _ROOT:
+        fact = f"{standing}: belongs to user {owner}, and this is root, whose files that user could not change any more"
+        raise RefusedError(fact, remedy="Nothing was done; run it as that user, without sudo")
 
 
 def find_project(folder: Path) -> Project:
