@@ -95,7 +95,17 @@ def remember(place: Place, name: str, branch: Mapping[str, Json] | None = None) 
 def failing(*rules: str) -> tuple[str, ...]:
     """Return the command before a command whose calls of the system are to fail: `link:error=EPERM`, as strace has it."""
     calls = ",".join(rule.partition(":")[0] for rule in rules)
-    return ("strace", "-f", "-qqq", "-o", "/dev/null", "-e", f"trace={calls}", *(f"-einject={rule}" for rule in rules))
+    return (
+        "strace",
+        "-D",
+        "-f",
+        "-qqq",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={calls}",
+        *(f"-einject={rule}" for rule in rules),
+    )
 
 
 def serve(place: Place, *before: str, **more: str) -> subprocess.Popen[bytes]:
