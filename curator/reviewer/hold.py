@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from curator.model.digest import Digest, digest_of_text
-from curator.model.limits import HOLD_OVERHEAD_TOKENS, OUTPUT_TOKENS_MAX
+from curator.model.limits import EVIDENCE_CHARS_MAX, HOLD_OVERHEAD_TOKENS, MEMORY_CHARS_MAX, OUTPUT_TOKENS_MAX
 from curator.model.ports import Hold
 from curator.model.reviewer_facts import TOKENS_PER_RATE, ModelFacts
+from curator.reviewer.prompt import SYSTEM_PROMPT
+
+_INSTRUCTION_CHARS: Final = 4_000
+"""Longer than what is said around the evidence."""
 
 
 def output_tokens(facts: ModelFacts) -> int:
@@ -26,6 +32,13 @@ def estimate_hold(facts: ModelFacts, system_prompt: str, user_prompt: str, answe
     cost = input_tokens * input_rate + answer_tokens * max(rates.output for rates in every)
     # Rounded up: a reservation that is a fraction too small would not be one.
     return Hold(input_tokens + answer_tokens, -(-cost // TOKENS_PER_RATE))
+
+
+def hold_bounds(facts: ModelFacts, answer_tokens: int | None = None) -> tuple[Hold, Hold]:
+    """Return what a call of this model holds: at least, and at most for a job with all the evidence that it may have."""
+    most = "\uffff" * (EVIDENCE_CHARS_MAX + MEMORY_CHARS_MAX + _INSTRUCTION_CHARS)
+    least = estimate_hold(facts, SYSTEM_PROMPT, "", answer_tokens)
+    return least, estimate_hold(facts, SYSTEM_PROMPT, most, answer_tokens)
 
 
 def request_digest(provider: str, model: str, api: str, system_prompt: str, user_prompt: str) -> Digest:

@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
+from curator.model.digest import digest_of_text
 from curator.model.limits import EVIDENCE_CHARS_MAX
-from curator.reviewer.prompt import SYSTEM_PROMPT, build_prompts
+from curator.reviewer.prompt import PROMPT_VERSION, SYSTEM_PROMPT, build_prompts
 from tests.briefs import AT, brief, entry, memory
 
 TALK = "USER: We deploy with make ship.\n\nASSISTANT: Noted."
@@ -116,3 +117,22 @@ def test_the_largest_evidence_still_makes_a_prompt() -> None:
 
 def test_equal_briefs_make_equal_prompts() -> None:
     assert build_prompts(brief(TALK)) == build_prompts(brief(TALK))
+
+
+PROMPTS = {1: "4fad0624b86c73fda4abaa153d2fcc9c76455cffbb53f53d378af9e378b79cfe"}
+"""The wording of each version, by digest."""
+
+
+def test_other_words_are_another_version_of_the_prompt() -> None:
+    told = [
+        build_prompts(brief(TALK, memory("Tests run with make check."), attempt=attempt, last_failure_code=code))
+        for attempt, code in ((1, None), (2, "invalid_proposal"), (2, "output_truncated"))
+    ]
+    full = [build_prompts(brief(TALK, memory("x" * size), max_chars=600)) for size in (100, 500)]
+
+    assert (
+        digest_of_text("\n".join(part for prompts in (*told, *full) for part in prompts)) == PROMPTS[PROMPT_VERSION]
+    ), (
+        "the prompt says something else: raise PROMPT_VERSION, write its digest down here and its scores in"
+        " bench/quality/README.md"
+    )

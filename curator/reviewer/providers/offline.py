@@ -1,7 +1,7 @@
 """The embedded reviewer: rules instead of a model (provider `offline`, model `rules-1`).
 
 It needs no key and no network and costs nothing, but each call counts as one, so that a budget of calls means the same
-with every reviewer. It keeps what the user says for good in plain English sentences, and quotes each of them.
+with every reviewer. It keeps what the user says for good in so many words, in fifteen languages, and quotes all of it.
 """
 
 from __future__ import annotations

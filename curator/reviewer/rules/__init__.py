@@ -1,1 +1,1 @@
-"""The embedded reviewer's rules: what a user says for good, in fourteen languages; precision before recall."""
+"""The embedded reviewer's rules: what a user says for good, in fifteen languages; precision before recall."""

@@ -58,7 +58,7 @@ _MANNER: Final = re.compile(
     r"|そのように|そうして|这样|那样|이렇게|그렇게|ऐसे ही|هكذا|كذلك",
     re.IGNORECASE,
 )
-_PLACE: Final = re.compile(r"`|\w/|/\w|\w\.\w")
+_PLACE: Final = re.compile(r"`|\w/|/\w|\w\.\w|\w-\d|\d-\w")
 _WORD: Final = re.compile(r"[^\W_][\w.+#/-]*")
 _TELLING_MIN, _TELLING_FEW = 2, 5
 _DENSE_FEW: Final = 16
@@ -224,7 +224,8 @@ def _stretch(judged: Sequence[_Judged]) -> tuple[int | None, int | None]:
             last = index
     said = judged[first].part.text
     leans = _POINTING.search(said) or _MANNER.search(said) or len(said.split()) < _WORDS_MIN
-    if leans and first and judged[first - 1].is_open:
+    is_answer = first > 0 and len(judged[first - 1].part.text.split()) < _WORDS_MIN
+    if (leans or is_answer) and first and judged[first - 1].is_open:
         first -= 1
     # What goes on about it belongs to it: "They ...", or what is right in place of what was wrong.
     while last + 1 < len(judged) and judged[last + 1].is_open and _goes_on(judged[last].part, judged[last + 1].part):

@@ -31,7 +31,8 @@ POLISH: Final = Tongue(
         r"|nie używamy|zdecydowaliśmy się|nie (?!wiemy|mamy|możemy|widzimy|rozumiemy|chcemy)\w+(?:amy|emy|imy|ymy)"
         r"|wymaga(?:ją)? (?:dwóch|trzech|co najmniej|\d|\w+ej|\w+ego)|pytaj mnie"
         r"|zapytaj mnie (?:\S+ )?(?:przed|zanim)|nie obowiązuje|ważn\w+ jest|bierzemy tylko"
-        r"|teraz (?:jest|są|mamy) (?!dobrze|lepiej)\S+"
+        r"|teraz (?:jest|są|mamy) (?!dobrze|lepiej)\S+|wszystko (?:jest|mamy|idzie) (?:w|na|przez) "
+        r"|nikt nie (?!wie|rozumie)\w+"
     ),
     collective=r"my|nas|nam|nasz\w*|zespół|tutaj|wszyscy|klienci|użytkownicy",
     contrast=r"nie|bez|zamiast|ale|a nie|ani|nic|nikt|żad\w+|żadn\w+|żadnych",
@@ -89,7 +90,8 @@ TURKISH: Final = Tongue(
         r"|sakın|bir daha|hariç|dışında|ekibimiz\w*|kullanmayız|kullanırız|yazarız|yaparız|deriz|karar kıldık"
         r"|\S+(?:ında|inde|unda|ünde|da|de) \S+ yok|\S+(?:mıyoruz|miyoruz|muyoruz|müyoruz|mayız|meyiz)"
         r"|her \S+ \S+ \S+ (?:ister|gerekir|gerektirir|almalı)|önce bana sor\w*|bana sormadan|geçersiz"
-        r"|geçerli(?:dir)?|sadece \S+ kullan\w+|karar (?:verdi|kıldık)"
+        r"|geçerli(?:dir)?|sadece \S+ kullan\w+|karar (?:verdi|kıldık)|burada her şey|her şey \S+ (?:ile|üzerinde)"
+        r"|kimse \S+(?: \S+)? ?\S*(?:maz|mez)"
     ),
     collective=(
         r"biz\w*|ekip\w*|takım\w*|burada|herkes|müşteri\w*|kullanıcı\w*"
@@ -149,6 +151,7 @@ RUSSIAN: Final = Tongue(
         r"|не используем|не (?!знаем|имеем|можем|видим|понимаем|хотим|успеем)\w+(?:аем|яем|уем|им|ем|ём|ждем|ждём)"
         r"|кажд\w+ \S+ (?:нужн\w+|требу\w+|надо)|спрашивай меня|спроси меня перед|не действует|больше не"
         r"|используем только|только \S+ используем|теперь (?:это|на|в|у нас|используем|всё на)"
+        r"|(?:тут|здесь) вс[её] на|вс[её] (?:на|через) \w+|никто не (?!знает|понимает)\w+"
     ),
     collective=r"мы|нас|нам|наш\w*|команд\w+|здесь|тут|клиент\w+|пользовател\w+|все",
     contrast=r"не|нет|без|вместо|а не|ни|ничего|никто|никак\w+|никаких|никакого|кроме",
@@ -203,7 +206,7 @@ ARABIC: Final = Tongue(
         "|ممنوع منعا|اكتب في|دون عندك|للعلم|استقررنا|استقر الرأي|سنعتمد|اعتمدنا|نعتمد|تم الاتفاق|تم الاعتماد"
         "|وافق الفريق|تمت الموافقة|أعدنا تسمية|أزلنا|يوضع في|توضع في|يحفظ في|تحفظ في|أحب أن|لا أحب|أكره|أفضّل"
         r"|أفضل|تجنب|توقف عن|باستثناء|ما عدا|كحد أقصى|بحد أقصى|في فريقنا|هو المعيار|الوحيد\S*|ننشر|نضع|نحفظ|نسجل"
-        r"|نختبر|لا ن\S+|كل \S+ \S* ?يحتاج|يحتاج \S+ إلى|اسألني|ملغى|المعتمد"
+        r"|نختبر|لا ن\S+|كل \S+ \S* ?يحتاج|يحتاج \S+ إلى|اسألني|ملغى|المعتمد|لا أحد"
     ),
     collective=r"نحن|لنا|عندنا|لدينا|الفريق|هنا|الجميع|العملاء|المستخدم\S*|ن\S+ون",
     contrast=r"لا|ليس\S*|بدون|بدل\S*|لكن|غير|وليس|لم|بدلا من|بدل",

@@ -81,7 +81,15 @@ ENGLISH: Final = Tongue(
         r"|nothing newer|(?:goes|\w+s go) through|is called \w+, (?:not|never)|only through|live[s]? (?:in|under)"
         r"|(?:is|are) now (?!\w+ing|green|red|broken|working|done|fixed|fine)\w+"
         r"|it'?s (?!fixed|done|broken|fine|working|green|ok)\S+ (?:\w+ )?now(?=\W*(?:\Z|ok|,))"
-        "|now (?:uses|runs|lives|goes|comes)"
+        "|now (?:uses|runs|lives|goes|comes)|everything (?:here |in this repo |we have )?(?:is|uses|runs|goes)"
+        r"|since the (?:\w+ )?(?:change|move|migration|switch|upgrade|incident|audit|rewrite|merger|split)"
+        r"|we do (?!not|n't|it|that|this|need|have|want|know|the|have)\w+"
+        "|we (?:set|mark|sort|serve|return|expose|prefix|suffix|version|hash|encrypt|validate|anonymi[sz]e)"
+        r"|with us(?=\W*\Z)|over here(?=\W*\Z)|keep (?:it|that|this) in mind"
+        r"|\Ano (?!more|big|real|such|good|further|other|new)\w+ \w+, (?:we|use|just)|no[- ]go|no[- ]no"
+        r"|belongs? (?:in|under|into)|since the new \w+|(?<!that )nobody (?:here )?(?!knows|understands|cares|told|knew)\w+s"
+        "|we (?:self[- ]host|run our|have our own)"
+        "|need(?:s)? a (?:ticket|review|test|sign[- ]?off|changelog|licence|license)"
     ),
     collective=(
         "we|our|ours|us|the team|here|the project|this project|the repo|everyone|people|users?|customers?|clients?"
@@ -116,8 +124,8 @@ ENGLISH: Final = Tongue(
         r"|if we|if only|kidding|joking|joke|jk|haha\w*|lmao|rofl|sarcas\w*|pony|ponies|lol|he said|she said"
         "|they said|he says|she says|they say|someone (?:said|wrote)|according to|it says|says that|wrote that"
         r"|told me|heard that|i read|the docs say|claims?|apparently|broke|fails?|failing|failed|crash\w*"
-        "|worked for|got this|had (?:trouble|been)|wondered|happy to|was|were|been|does it|did|broken|used to"
-        "|all is|a day|he likes|she likes|must be (?:a|an|the|some|something)|must have|sort (?:it|this|that) out"
+        "|worked for|got this|had (?:trouble|been)|wondered|happy to|does it|did|broken|used to|all is|a day"
+        "|he likes|she likes|must be (?:a|an|the|some|something)|must have|sort (?:it|this|that) out"
         r"|in the morning|\d (?:am|pm)"
         "|the (?:new|next|first|second|third|last|previous|same) (?:step|one|option|approach|version|suggestion|idea|plan|endpoint|file|function|thing|part|page|test)"
         "|add a|if i ever|use the wrong|sucks?|is bad|too much|weird|my (?:birthday|laptop|machine|branch|fork)"
@@ -142,6 +150,9 @@ ENGLISH: Final = Tongue(
         r"|(?:don'?t|do not) (?:change|touch|do|merge|push|commit|start) (?:anything|yet|it)|hold on|yet(?=\W*\Z)"
         "|i (?:prefer|like) th(?:e|is|at)|go with (?:the|that|it|this|your|option)|no clue|think about"
         r"|obviously(?=\W*\Z)|ask (?:him|her|them|around)|recommends?|suggests?|advises?|rumou?rs?|as if"
+        "|(?:it|that|this|i|he|she|they|there|you|what|who|which|tests?|build) (?:was|were)"
+        "|(?:has|have|had|'ve|'s) been|was (?:broken|slow|down|just|about|trying|going|wondering)"
+        r"|(?:is|are|looks?) (?:fine|good|great|clear)(?= *(?:now|\W|\Z))"
     ),
     asking=(
         "what|why|how|where|who|which|when|whats|can|could|should|would|will|is|are|does|do you|did|has|have you"
@@ -217,6 +228,10 @@ GERMAN: Final = Tongue(
         r"|freitags|(?:\A|[,.] ?)nicht \w+, wir (?:haben|nutzen|nehmen|verwenden)"
         r"|lassen wir (?:grundsätzlich|immer|komplett)?\s?raus|ich will (?:vor|bei|nach|in|für) jede\w*"
         r"|(?:ist|sind|heißt) jetzt (?!fertig|grün|kaputt|da|gut|ok)\S+"
+        r"|alles (?:hier |bei uns )?(?:ist|läuft|in|mit|auf) (?!grün|gut|ok|kaputt|klar)\S+"
+        r"|seit der \S+(?:umstellung|migration|änderung|umzug|wechsel)|(?:hier|bei uns) ist alles"
+        r"|niemand(?! (?:weiß|versteht|kennt|hat|mehr))|ohne \S+ (?:kommt|geht|wird|gibt es) kein\w*|schreiben wir"
+        "|liest? das nebenbei"
     ),
     collective=r"wir|uns|unser\w*|das team|hier|im projekt|im repo|alle|kunden|nutzer|anwender",
     contrast=(r"nicht|kein\w*|statt|anstatt|sondern|ohne|weder|nichts|niemand|nein|keine? \w+ (?:bitte|mehr|ohne|in)"),
@@ -287,21 +302,23 @@ DUTCH: Final = Tongue(
         "altijd|nooit|vanaf (?:nu|vandaag)|voortaan|in (?:de toekomst|het vervolg)|in principe"
         "|zonder uitzondering|standaard|telkens|iedere keer|elke keer|verplicht|verboten|mag niet|mogen niet"
         r"|onthoud\w*|vergeet niet|noteer|afspraak|afgesproken|besloten|gekozen|overgestapt|overgegaan"
-        "|wij? (?:gebruiken|noemen|zeggen|schrijven|houden|doen|deployen|draaien|testen|bouwen)|bij ons|onze"
-        "|het team|uitsluitend|afgeschaft|ik wil (?:dat|graag)|tenzij|in dit project|dit project|regel is"
+        "|(?:we|wij) (?:gebruiken|noemen|zeggen|schrijven|houden|doen|deployen|draaien|testen|bouwen)|bij ons"
+        "|onze|het team|uitsluitend|afgeschaft|ik wil (?:dat|graag)|tenzij|in dit project|dit project|regel is"
         "|nieuwe regel|conventie|hou het zo"
         r"|sinds (?:vorige|januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december|v?\d)"
         "|definitief|steeds|in het algemeen|pas na|pas als|schrijf op|vastgelegd|akkoord|beslissing|keuze"
         r"|we gaan (?:voor|met|over)|hernoemd|verhuisd|wordt (?:\S+ ){0,4}(?:opgeslagen|gebruikt|gebouwd|getest)"
         r"|worden (?:\S+ ){0,4}(?:opgeslagen|gebruikt|gebouwd|getest)|graag (?:altijd|nooit|alleen)"
         r"|geen \w+ (?:meer|in|zonder|aub)|stop met|behalve"
-        r"|(?<=\w )(?:gebruiken|noemen|schrijven|bouwen|testen|bewaren|houden|draaien) wij?(?! dat| het| nu| even)"
+        r"|(?<=\w )(?:gebruiken|noemen|schrijven|bouwen|testen|bewaren|houden|draaien) (?:we|wij)(?! dat| het| nu| even)"
         r"|\Ageen (?!idee|probleem|zorgen|tijd|fouten|haast)\S+ (?:\S+ )?(?:in|op|bij|zonder|met|voor|meer)"
         r"|(?:hebben|heeft) (?:\S+ ){0,4}(?:gekozen|besloten|afgesproken|gewisseld|vervangen)"
-        r"|(?:deployen|mergen|releasen|gebruiken|committen|pushen|testen|loggen) wij? (?:\S+ ){0,3}(?:niet|nooit|geen|alleen)"
-        r"|wij? (?:deployen|mergen|releasen|committen|pushen|loggen|mocken|doen) (?:\S+ ){0,4}(?:niet|nooit|geen)"
+        r"|(?:deployen|mergen|releasen|gebruiken|committen|pushen|testen|loggen) (?:we|wij) (?:\S+ ){0,3}(?:niet|nooit|geen|alleen)"
+        r"|(?:we|wij) (?:deployen|mergen|releasen|committen|pushen|loggen|mocken|doen) (?:\S+ ){0,4}(?:niet|nooit|geen)"
         r"|elke? \S+ (?:heeft|krijgt|moet)|vraag (?:het )?me (?:\S+ ){0,3}(?:voor|eerst)|geldt niet meer"
         r"|is leidend|(?:heeft|hebben) (?:\S+ ){0,4}gekozen|(?:is|zijn) nu (?!klaar|groen|kapot|goed)\S+"
+        r"|alles (?:hier )?(?:is|draait|gaat) (?!groen|goed|ok|kapot)\S+|niemand (?!weet|begrijpt|heeft)\w+"
+        r"|(?<=\w )(?:schrijven|bewaren|testen) we"
     ),
     collective="we|wij|ons|onze|het team|hier|iedereen|klanten|gebruikers",
     contrast="niet|geen|in plaats van|zonder|maar|nee|niemand|niets",

@@ -39,7 +39,8 @@ FRENCH: Final = Tongue(
         r"|(?:ont|a) besoin d(?:e|')\s?(?:deux|trois|au moins|\d|une? )|nécessit(?:e|ent)"
         r"|demande-moi (?:\S+ )?(?:avant|toujours|d'abord)|me demand\w+ (?:\S+ )?avant|est morte?|fait foi"
         r"|n'est plus (?:valable|utilisé\w*)|c'est (?!bon|mieux|fini)\S+ maintenant"
-        r"|maintenant c'est (?!bon|mieux)\S+"
+        r"|maintenant c'est (?!bon|mieux)\S+|ici(?:,)? (?:on fait )?tout|tout est (?:en|sur|avec) "
+        r"|personne ne (?!sait|comprend|m'a)\w+"
     ),
     collective="on|nous|notre|nos|l'équipe|ici|les clients|les utilisateurs|tout le monde",
     contrast=(
@@ -122,7 +123,10 @@ SPANISH: Final = Tongue(
         r"|no (?!sabemos|tenemos|podemos|vemos|entendemos|vamos|estamos|queremos)\w+(?:amos|emos|imos)"
         r"|(?:necesitan?|requieren?|llevan?) (?:dos|tres|al menos|\d|una? )|pregúntame|me preguntes|ya no vale"
         "|no vale|manda (?:el|la|config)|usamos (?:solo|sólo|siempre)"
-        r"|ahora (?:es|son|va|usa|vive)n? (?!rojo|verde|mejor)\S+"
+        r"|ahora (?:es|son|va|usa|vive)n? (?!rojo|verde|mejor)\S+|(?:aquí|acá) (?:es )?todo"
+        r"|todo (?:es|va|está) (?:en|con) |nadie (?!sabe|entiende|dijo)\w+"
+        "|no se (?:hace|usa|toca|sube|mezcla|permite|escribe|pone)"
+        r"|(?:la|los|las|el) \S+ (?:la|lo|los|las) (?:escribimos|hacemos|ponemos|guardamos|usamos)"
     ),
     collective=r"nosotr\w+|nuestr\w+|el equipo|aquí|acá|todos|los clientes|los usuarios|hemos|tenemos|vamos",
     contrast=(
@@ -205,7 +209,8 @@ PORTUGUESE: Final = Tongue(
         r"|não (?!sabemos|temos|podemos|vemos|entendemos|vamos|estamos|queremos)\w+(?:amos|emos|imos)"
         r"|precisa(?:m)? de (?:dois|duas|três|pelo menos|\d|uma? )|me pergunt\w+ (?:\S+ )?antes|morreu"
         r"|não vale mais|vale (?:a|o) \S+|só usamos|usamos só|a gente não \w+"
-        r"|agora (?:é|são|fica|usa|vai) (?!vermelho|verde|melhor)\S+|mudou:|mudamos"
+        r"|agora (?:é|são|fica|usa|vai) (?!vermelho|verde|melhor)\S+|mudou:|mudamos|aqui (?:é )?tudo"
+        r"|tudo (?:é|fica|vai) (?:em|com|no|na) |ninguém (?!sabe|entende|disse)\w+"
     ),
     collective=r"nós|a gente|noss\w+|o time|a equipe|aqui|todos|os clientes|os usuários",
     contrast=r"não|nem|sem|em vez|mas|nada|ninguém|nenhum\w*|nada de|nada de \w+|em vez de|no lugar de",
@@ -253,7 +258,7 @@ ITALIAN: Final = Tongue(
     name="Italian",
     common=(
         "il|lo|la|i|gli|le|un|una|di|del|della|e|è|non|che|in|si|per|con|a|al|da|io|tu|mi|ti|ci|sì|no|questo"
-        "|questa|come|ma|sono|nn|x|cn|ho|hai|dei|delle|nel"
+        "|questa|come|ma|sono|nn|x|cn|ho|hai|dei|delle|nel|qui|qua|anche|nella|alla|dal|noi"
     ),
     lasting=(
         "sempre|mai|d'ora in (?:poi|avanti)|da (?:ora|oggi|adesso)(?: in (?:poi|avanti))?|in futuro"
@@ -279,7 +284,8 @@ ITALIAN: Final = Tongue(
         r"|non (?!sappiamo|abbiamo|possiamo|vediamo|capiamo|siamo|vogliamo)\w+iamo"
         r"|richied(?:e|ono) (?:due|tre|almeno|\d|una? )|chiedimi (?:\S+ )?prima|è mort[oa]|non vale più"
         "|vale (?:config|il|la)|usiamo solo|abbiamo scelto"
-        r"|(?:ora|adesso) (?:è|sono|usa|va) (?!rosso|verde|meglio)\S+"
+        r"|(?:ora|adesso) (?:è|sono|usa|va) (?!rosso|verde|meglio)\S+|(?:qui|qua) (?:è )?tutto"
+        r"|tutto (?:è|va|sta) (?:in|su|con) |nessuno (?!sa|capisce|ha)\w+"
     ),
     collective=r"noi|nostr\w+|il team|la squadra|qui|qua|tutti|i clienti|gli utenti|abbiamo|usiamo",
     contrast=r"non|nn|né|senza|invece|ma|niente|nessun\w*|nulla|niente \w+|al posto di|invece di|basta \w+",

@@ -1,4 +1,4 @@
-"""What people say to a coding agent, in fourteen languages: for good, for good in an answer, and not for good."""
+"""What people say to a coding agent, in fifteen languages: for good, for good in an answer, and not for good."""
 
 FOR_GOOD = [
     "we settled on Postgres for everything, no more Mongo",

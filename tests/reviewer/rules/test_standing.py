@@ -4,8 +4,10 @@ import time
 
 import pytest
 
+from curator.model.proposal import Add
 from curator.reviewer.rules.proposal import propose
 from tests.briefs import memory
+from tests.reviewer.rules import answers
 from tests.reviewer.rules.talk import FOR_GOOD, FOR_GOOD_IN_AN_ANSWER, NOT_FOR_GOOD
 
 BEFORE = "USER: can you have a look at the module\n\nASSISTANT: I changed the file.\n\n"
@@ -32,6 +34,22 @@ def test_an_answer_needs_fewer_signs(said: str) -> None:
 def test_what_is_a_report_a_request_a_joke_or_hearsay_is_dropped(said: str) -> None:
     assert kept(said) == []
     assert kept(said, before=BEFORE) == []
+
+
+def conversation(asked: str, told: str, said: str) -> str:
+    return f"USER: {asked}\n\nASSISTANT: {told}\n\nUSER: {said}\n\nASSISTANT: Ok."
+
+
+@pytest.mark.parametrize(("asked", "told", "said", "word"), answers.FOR_GOOD)
+def test_a_correction_is_kept_with_the_word_that_matters(asked: str, told: str, said: str, word: str) -> None:
+    operations = [each.operation for each in propose(conversation(asked, told, said), memory(), 6_000)]
+
+    assert any(isinstance(each, Add) and word in each.content.casefold() for each in operations)
+
+
+@pytest.mark.parametrize(("asked", "told", "said"), answers.NOT_FOR_GOOD)
+def test_an_answer_about_the_task_at_hand_is_dropped(asked: str, told: str, said: str) -> None:
+    assert propose(conversation(asked, told, said), memory(), 6_000) == ()
 
 
 TAKEN_BACK = [
