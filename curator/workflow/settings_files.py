@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
+    from curator.model.ports import Hold
     from curator.model.reviewer_facts import ModelFacts
     from curator.pi.models import Model
     from curator.reviewer.providers.pi import PiReviewer
@@ -277,7 +278,7 @@ def _check_model(layout: Layout, profile: ReviewerProfile, environ: Mapping[str,
 
 def _check_through_pi(reviewer: PiReviewer, profile: ReviewerProfile, settings: CuratorSettings) -> Iterator[Finding]:
     try:
-        facts, _ = reviewer.find_facts(threading.Event())
+        facts, thinks = reviewer.find_facts(threading.Event())
     except ReviewerSetupError as error:
         subject = "key" if error.setup_code == "auth_unavailable" else "reviewer"
         yield Finding("error", subject, error.fact, error.remedy)
@@ -285,6 +286,7 @@ def _check_through_pi(reviewer: PiReviewer, profile: ReviewerProfile, settings: 
     yield Finding("ok", "reviewer", f"{profile.provider}/{profile.model}, through Pi, api {facts.api}")
     yield Finding("ok", "key", f"Pi has one, or a login, for provider {profile.provider}")
     yield _price(facts, settings)
+    yield from _hold(facts, profile, facts.output_tokens_max if thinks else None)
 
 
 def _check_direct(
@@ -308,7 +310,9 @@ def _check_direct(
         yield Finding("ok", "key", f"there is one for provider {profile.provider}")
     except ReviewerSetupError as error:
         yield Finding("error", "key", error.fact, error.remedy)
-    yield _price(priced(model.facts, SystemClock().now()), settings)
+    facts = priced(model.facts, SystemClock().now())
+    yield _price(facts, settings)
+    yield from _hold(facts, profile)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -348,6 +352,25 @@ def _price(facts: ModelFacts, settings: CuratorSettings) -> Finding:
             return Finding("warning", "price", fact, "Give the model its cost in models.json, if it has one")
         case source:
             return Finding("ok", "price", f"known, from {source}")
+
+
+def _hold(facts: ModelFacts, profile: ReviewerProfile, answer_tokens: int | None = None) -> Iterator[Finding]:
+    """Say before the first job that no call, or none of a large one, would fit into a whole day's limits."""
+    from curator.reviewer.hold import hold_bounds  # noqa: PLC0415 - reading a configuration needs no reviewer
+
+    least, most = hold_bounds(facts, answer_tokens)
+    limits = profile.limits
+    bounds: tuple[tuple[Level, Hold, str], ...] = (
+        ("error", least, "one call alone holds at least"),
+        ("warning", most, "one call with as much evidence as there may be holds up to"),
+    )
+    for level, hold, what in bounds:
+        limit = limits.can_never_hold(hold)
+        if limit is not None:
+            held = f"{hold.tokens:,} tokens and ${hold.cost_nanousd / 1_000_000_000:.4f}"
+            fact = f"{what} {held}, more than the day's limit of {limit}: it would never be asked"
+            yield Finding(level, "limits", fact, "Raise that limit of the reviewer in service.json")
+            return
 
 
 def _curator_or_default(layout: Layout) -> CuratorSettings:

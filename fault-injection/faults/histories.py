@@ -411,7 +411,7 @@ class _Logging:
             case "refused":
                 return CallFailure("provider_error", Class.RETRY, "The script refuses.", told)
             case "limited":
-                return CallFailure("rate_limited", Class.RETRY, "The script is busy.", told)
+                return CallFailure("rate_limited", Class.LATER, "The script is busy.", told)
             case "lost":
                 return CallFailure("model_timeout", Class.RETRY, "The script says nothing.")
             case _:

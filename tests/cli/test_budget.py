@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Final
 
@@ -254,3 +255,21 @@ def test_what_is_shown_is_proved_from_the_files_or_the_file_is_named(home: Home)
     assert "attempts/2026-01-03 offline, actual: shown are 159 tokens, and the calls come to 160\n" in proved.out
     assert proved.out.endswith("2 calls of 1 day: 2 figures differ.\n")
     assert listed(told.document["differences"])[0]["path"] == name
+
+
+def test_a_limit_below_one_call_is_told_wherever_the_configuration_is_looked_at(home: Home) -> None:
+    model: Json = {"id": "m", "cost": {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0}}
+    block: Json = {"baseUrl": "http://127.0.0.1:9/v1", "api": "openai-completions", "apiKey": "k", "models": [model]}
+    models = home.layout.agent / "models.json"
+    models.write_text(json.dumps({"providers": {"local": block}}), "utf-8")
+    models.chmod(0o600)
+    home.service(mode="shadow", reviewer={"provider": "local", "model": "m", "maxTokensPerDay": 5_000})
+    fact = "more than the day's limit of tokens: it would never be asked"
+
+    assert fact in home.run("config", "check").out
+    assert fact in home.run("doctor").out
+    refused = home.run("authority", "external")
+
+    assert refused.status == 65
+    assert fact in refused.out
+    assert json.loads(home.layout.service_json.read_text("utf-8"))["mode"] == "shadow"

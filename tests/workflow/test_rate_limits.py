@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Final
 
 from curator.model.event import Failed
-from curator.model.ids import LeaseToken
+from curator.model.heartbeat import WorkerState
+from curator.model.ids import JobId, LeaseToken
 from curator.model.ports import Answer, CallFailure, Class, Prepared, Stop
 from curator.model.times import ms_of
+from curator.workflow.drain import drain
 from curator.workflow.retry import spread_ms
 from tests.kit import START_MS, ScriptedReviewer, World, adding, provenance_at
 from tests.workflow.lives import HOUR
@@ -87,6 +89,38 @@ def test_one_job_may_be_refused_as_often_as_it_takes(tmp_path: Path) -> None:
     assert len(app.shop.stores.spool.finished()) == 1
     assert reviewer.briefs[-1].attempt == 1, "all three tries are still there"
     assert waits == sorted(waits), "and the pause grows"
+
+
+def test_a_run_that_may_wait_sits_through_it_and_goes_on_with_all(tmp_path: Path) -> None:
+    world = World(tmp_path / "agent")
+    world.configure()
+    full = CallFailure("rate_limited", Class.LATER, "Full.", provenance_at(START_MS, START_MS))
+    reviewer = ScriptedReviewer(adding("Reviewed."), full, adding("Reviewed."), clock=world.clock)
+    app = world.open(reviewer)
+    for name in ("one", "two", "three"):
+        app.shop.stores.spool.enqueue(world.job(app, world.project(app, tmp_path / name), "entry-1"))
+
+    drained = drain(app.shop, limit=None, sleeper=Sleeping(world), pulse=Deaf())
+
+    assert (drained.completed, drained.left, drained.blocked_by) == (3, 0, None)
+    assert len(reviewer.asked) == 4, "the third was not sent after the second"
+
+
+class Sleeping:
+    """Somebody for whom time goes on while they wait."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def sleep(self, ms: int) -> None:
+        self._world.clock.ms += ms
+
+
+class Deaf:
+    """Nobody who shows what is done."""
+
+    def note(self, state: WorkerState, job_id: JobId | None = None, attempt: int | None = None) -> None:
+        del state, job_id, attempt
 
 
 def test_what_was_refused_at_once_does_not_come_back_at_once() -> None:

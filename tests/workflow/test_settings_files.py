@@ -275,6 +275,26 @@ def test_model_key_and_price_are_looked_up_and_the_key_is_not_shown(layout: Layo
 
 
 @pytest.mark.parametrize(
+    ("limits", "level", "fact"),
+    [
+        ({"maxTokensPerDay": 6_000}, "error", "more than the day's limit of tokens: it would never be asked"),
+        ({"maxCostPerDayUsd": 0.005}, "error", "more than the day's limit of cost: it would never be asked"),
+        ({"maxTokensPerDay": 60_000}, "warning", "one call with as much evidence as there may be holds up to"),
+    ],
+)
+def test_limits_that_one_call_alone_exceeds_are_told_before_the_first_job(
+    layout: Layout, limits: dict[str, Json], level: str, fact: str
+) -> None:
+    service(layout, external(provider="local", model="some-model", **limits))
+    models(layout, cost={"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0})
+
+    found = subjects(check_config(layout, {"MADE_UP_KEY": SECRET}), level)
+
+    assert fact in found["limits"]
+    assert "in service.json" in found["limits"]
+
+
+@pytest.mark.parametrize(
     ("reviewer", "environ", "level", "subject"),
     [
         ({"provider": "local", "model": "another"}, {"MADE_UP_KEY": SECRET}, "error", "reviewer"),
