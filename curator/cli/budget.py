@@ -232,6 +232,7 @@ def prove(agent_dir: AgentDir = None, as_json: AsJson = False) -> int:
 
 
 def _day(text: str, option: str) -> Day:
+
     from curator.model.ids import DAY_PATTERN, Day
 
     try:

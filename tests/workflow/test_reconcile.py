@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from curator.cli.proof import prove_figures
 from curator.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from curator.model.attempt import AttemptState, Correction, Unknown
 from curator.model.budget import Amount, Exposure
@@ -15,6 +16,8 @@ from curator.model.ids import Day
 from curator.model.ports import Answer, CallFailure, Class, Prepared, Stop
 from curator.model.times import DAY_MS, day_of, next_midnight
 from curator.store.attempts import AttemptStore, Seen
+from curator.verify.finding import Severity
+from curator.verify.whole import verify
 from curator.workflow.adoption import adopt_all
 from curator.workflow.headroom import let_go_on
 from curator.workflow.reconcile import Bill, Word, Words, reconcile, reconcile_before
@@ -235,6 +238,21 @@ def test_a_call_of_a_closed_day_is_settled_and_stays_so(tmp_path: Path) -> None:
     assert not reconcile(lost.id, (90, 7), WHY, life.app.shop).is_new
     with pytest.raises(ConflictError):
         reconcile(lost.id, None, WHY, life.app.shop)
+
+
+@pytest.mark.parametrize("bill", [(90, 7), None])
+def test_what_was_said_is_right_for_the_checker_and_the_proof_before_and_after_its_day_is_closed(
+    tmp_path: Path, bill: Bill
+) -> None:
+    life = lost_calls(tmp_path, adding("Heard."))
+    lost = life.app.shop.stores.attempts.of_day(Day("2026-01-03"))[0]
+    reconcile(lost.id, bill, WHY, life.app.shop)
+    for _ in range(2):
+        errors = [each for each in verify(life.layout, lambda _: None) if each.severity is Severity.ERROR]
+        assert (errors, prove_figures(life.layout).findings) == ([], ())
+        life.pass_by(10 * DAY_MS)
+        life.pass_by(DAY_MS)
+    assert life.app.shop.stores.attempts.past(Day("2026-01-03"))[lost.id].state == "corrected"
 
 
 def test_what_a_word_frees_lets_the_jobs_go_on_at_once(tmp_path: Path) -> None:
