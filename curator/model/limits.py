@@ -91,6 +91,8 @@ LEASE_MS_MAX: Final = 86_400_000
 RETRY_BASE_MS: Final = 5_000
 RETRY_CONFIG_BASE_MS: Final = 60_000
 RETRY_MS_MAX: Final = 3_600_000
+RETRY_CONFIG_MS_MAX: Final = 300_000
+"""What somebody has to mend is looked at again so soon after: it costs no call, and every job waits for that look."""
 MODEL_TIMEOUT_MS: Final = 300_000
 HEARTBEAT_MS: Final = 10_000
 WORKER_FRESH_MS: Final = 30_000

@@ -10,7 +10,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from curator.model.attempt import AttemptState
-from curator.model.limits import ATTEMPTS_MAX, RETRY_BASE_MS, RETRY_CONFIG_BASE_MS, RETRY_MS_MAX, SUPERSEDED_MAX
+from curator.model.limits import (
+    ATTEMPTS_MAX,
+    RETRY_BASE_MS,
+    RETRY_CONFIG_BASE_MS,
+    RETRY_CONFIG_MS_MAX,
+    RETRY_MS_MAX,
+    SUPERSEDED_MAX,
+)
 from curator.model.outcome import Completed
 from curator.model.ports import Class
 
@@ -101,9 +108,10 @@ def wait_ms(kind: Class, nth: int, retry_after_ms: int | None = None) -> int:
 
     Our back-off has its bound; a provider's wish comes bounded, and to ask it sooner would be one of three tries lost.
     """
-    base = RETRY_CONFIG_BASE_MS if kind is Class.CONFIGURATION else RETRY_BASE_MS
+    is_set_up = kind is not Class.CONFIGURATION
+    base, most = (RETRY_BASE_MS, RETRY_MS_MAX) if is_set_up else (RETRY_CONFIG_BASE_MS, RETRY_CONFIG_MS_MAX)
     delay: int = base * 2 ** min(_EXPONENT_MAX, max(0, nth - 1))
-    return max(min(RETRY_MS_MAX, delay), retry_after_ms or 0)
+    return max(min(most, delay), retry_after_ms or 0)
 
 
 def spread_ms(wait: int, token: LeaseToken) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from curator.model.limits import RETRY_BASE_MS, RETRY_CONFIG_BASE_MS, RETRY_MS_MAX
+from curator.model.limits import RETRY_BASE_MS, RETRY_CONFIG_BASE_MS, RETRY_CONFIG_MS_MAX, RETRY_MS_MAX
 from curator.model.outcome import Cost, Usage
 from curator.model.ports import Class
 from curator.model.times import DAY_MS
@@ -21,7 +21,7 @@ from curator.workflow.retry import CONFIGURATION_CODES, is_stand_in, wait_ms
         (Class.RETRY, 1, 2 * RETRY_MS_MAX, 2 * RETRY_MS_MAX),
         (Class.RETRY, 1, DAY_MS, DAY_MS),
         (Class.CONFIGURATION, 1, None, RETRY_CONFIG_BASE_MS),
-        (Class.CONFIGURATION, 9, None, RETRY_MS_MAX),
+        (Class.CONFIGURATION, 9, None, RETRY_CONFIG_MS_MAX),
     ],
 )
 def test_our_back_off_is_bounded_and_a_providers_wish_is_kept(
