@@ -124,7 +124,7 @@ def test_a_039_the_providers_own_log_and_the_accounts_agree_call_by_call(tmp_pat
         "cut": exchange("A-022/exchange.json"),
         "error": exchange("A-033/error_200.json"),
         "stream": {"sse": 'data: {"choices":[{"delta":{"content":"{"}}]}\n\n'},
-        "limit": exchange("A-027/429_seconds.json"),
+        "limit": exchange("A-027/503_huge.json"),
     }
     place = Here(tmp_path)
     with serving(None, place.log) as server:
