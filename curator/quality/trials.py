@@ -72,11 +72,16 @@ def examine(chosen: Iterable[Sitting], shop: Shop, purse: Purse) -> Iterator[Ste
         if not isinstance(tried, Tried):
             yield _halted(tried)
             return
+        refused = _refusal(tried)
+        if refused is not None:
+            # Nobody has looked at this conversation, so it says nothing of the reviewer.
+            yield refused
+            return
         yield marked(each.conversation, each.half, tried.judged)
         failures = failures + 1 if isinstance(tried.judged, Lacking) else 0
-        fault = _fault(tried, failures)
-        if fault is not None:
-            yield fault
+        if isinstance(tried.judged, Lacking) and failures >= FAILURES_MAX:
+            fact = f"{failures} calls in a row brought no proposal, the last for this: {tried.judged.message}"
+            yield Halted(fact, "Run `curator config check`, or try later")
             return
 
 
@@ -93,15 +98,17 @@ def _halted(tried: Spent | Capped | Unsent) -> Halted:
             return Halted(unready.fact, unready.remedy)
 
 
-def _fault(tried: Tried, failures: int) -> Halted | None:
+def _refusal(tried: Tried) -> Halted | None:
+    """Return why a call that was made is the last one, where not the answer but the asking failed."""
     if not isinstance(tried.judged, Lacking):
         return None
     lacking = tried.judged
-    if lacking.missed.kind is Class.STOPPED:
-        return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
-    if lacking.missed.kind is Class.CONFIGURATION:
-        return Halted(f"the reviewer cannot be asked: {lacking.message}", "Run `curator config check`")
-    if failures >= FAILURES_MAX:
-        fact = f"{failures} calls in a row brought no proposal, the last for this: {lacking.message}"
-        return Halted(fact, "Run `curator config check`, or try later")
-    return None
+    match lacking.missed.kind:
+        case Class.STOPPED:
+            return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
+        case Class.CONFIGURATION:
+            return Halted(f"the reviewer cannot be asked: {lacking.message}", "Run `curator config check`")
+        case Class.LATER:
+            return Halted(f"the provider takes nothing more for now: {lacking.message}", "Try again later")
+        case Class.RETRY | Class.TERMINAL:
+            return None

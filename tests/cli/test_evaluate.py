@@ -10,7 +10,7 @@ from curator.model.budget import Amount
 from curator.model.digest import Json
 from curator.model.ids import Day
 from curator.model.times import day_of
-from tests.cli.commands import Home, assert_refused, environ_of, make_home, run
+from tests.cli.commands import Home, assert_refused, environ_of, make_home, on_a_terminal, run
 from tests.fakes.provider import Server, Settings, serving
 
 
@@ -134,3 +134,36 @@ def test_the_configured_offline_reviewer_counts_its_calls_too(home: Home) -> Non
     assert (ran.document["reviewer"], ran.document["calls"]) == ("offline/rules-1", 2)
     now = SystemClock().now()
     assert home.open().shop.stores.attempts.exposure("offline", Day(day_of(now))).total.calls in (1, 2)
+
+
+def test_a_limit_of_the_providers_rate_ends_it_and_scores_nothing(home: Home) -> None:
+    with serving(Settings(review="http429")) as server:
+        know(home, server)
+        ran = home.run("eval", "--reviewer", "configured", "--max-calls", "9", "--yes", "--json")
+
+        assert server.state.requests == 1
+    assert ran.status == 1
+    halves = ran.document["halves"]
+    assert isinstance(halves, list)
+    assert [half["all"]["conversations"] for half in halves if isinstance(half, dict)] == [0, 0]  # type: ignore[index, call-overload]  # figures
+    assert "the provider takes nothing more for now" in str(ran.document["halted"])
+
+
+def test_a_key_that_is_missing_costs_nothing_and_is_named(home: Home) -> None:
+    with serving() as server:
+        know(home, server)
+        models = home.layout.agent / "models.json"
+        models.write_text(models.read_text("utf-8").replace('"made-up"', '"$MADE_UP_KEY"'), "utf-8")
+        ran = home.run("eval", "--reviewer", "configured", "--max-calls", "2", "--yes")
+
+        assert server.state.requests == 0
+    assert ran.status == 1
+    assert "2 were not asked" in ran.err
+    assert spent(home) == Amount()
+
+
+def test_at_a_terminal_the_table_follows_the_progress(tmp_path: Path) -> None:
+    shown = on_a_terminal("eval", "--half", "seen", environ=environ_of(tmp_path, TERM="xterm"))
+
+    assert "The seen half" in shown
+    assert "191/191" in shown
