@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from curator.audit.child import FoldingChild
 from curator.durable.clock import SystemChance, SystemClock
 from curator.durable.layout import Layout
 from curator.durable.probe import probe
@@ -70,6 +71,8 @@ class App:
     shop: Shop
     probe: Probe | None
     """What the storage promises; None while nothing was written yet."""
+    folding: FoldingChild = dataclasses.field(default_factory=lambda: FoldingChild({}))
+    """Who keeps the audit's database near the files, for the service."""
 
     @property
     def layout(self) -> Layout:
@@ -181,6 +184,16 @@ class App:
         """Do what keeps an agent folder small and right; one bad entry never stops the rest."""
         maintain(self.shop)
 
+    def fold_audit(self) -> None:
+        """Begin to fold what is new into the audit's database, beside the work; what goes wrong is told and costs nothing."""
+        self.folding.start(self.layout, self.shop.listener)
+
+    def end_fold(self, *, at_once: bool = False) -> None:
+        """Tell what a fold that is over complained of; `at_once` ends one that is under way, and the next question folds."""
+        self.folding.collect(self.shop.listener)
+        if at_once:
+            self.folding.stop()
+
     def project(self) -> None:
         """Bring the protocol's accounting up to date with our journal."""
         project(self.shop, force=True)
@@ -253,7 +266,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
     )
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
     found = probe(disk, layout, projects=projects, require_power_safe=settings.require_power_safe)
-    return App(shop, found)
+    return App(shop, found, FoldingChild(environ))
 
 
 def new_clock() -> Clock:

@@ -118,7 +118,7 @@ def fold_in(
         fault = None if anew else _fault_of(path)
         if fault is None and not anew and stamp_of(path) is not None:
             try:
-                return _fold_into(path, layout, tell)
+                return _fold_into(path, layout, tell, wait_ms)
             except DBAPIError as error:
                 if _code_of(error) in _BUSY:
                     raise _told(path, error) from error
@@ -129,7 +129,7 @@ def fold_in(
             warn(f"{path}: {fault}. It is made anew from the files")
         _replace(volume, path)
         try:
-            return _fold_into(path, layout, tell, is_new=True)
+            return _fold_into(path, layout, tell, wait_ms, is_new=True)
         except DBAPIError as error:
             raise _told(path, error) from error
 
@@ -138,8 +138,10 @@ class _OtherSchemaError(Exception):
     """The database has another number than this release's."""
 
 
-def _fold_into(path: Path, layout: Layout, tell: Callable[[int, int], None] | None, *, is_new: bool = False) -> Folded:
-    engine = _engine(path, "rw")
+def _fold_into(
+    path: Path, layout: Layout, tell: Callable[[int, int], None] | None, wait_ms: int, *, is_new: bool = False
+) -> Folded:
+    engine = _engine(path, "rw", wait_ms)
     try:
         with engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -164,10 +166,10 @@ def _in_memory(layout: Layout, tell: Callable[[int, int], None] | None) -> Engin
     return engine
 
 
-def _engine(path: Path, mode: str) -> Engine:
+def _engine(path: Path, mode: str, wait_ms: int = AUDIT_WAIT_MS) -> Engine:
     def connect() -> sqlite3.Connection:
         url = f"file:{quote(str(path))}?mode={mode}"
-        connection = sqlite3.connect(url, uri=True, isolation_level=None, timeout=AUDIT_WAIT_MS / 1000)
+        connection = sqlite3.connect(url, uri=True, isolation_level=None, timeout=wait_ms / 1000)
         try:
             for pragma in _pragmas(mode):
                 connection.execute(f"PRAGMA {pragma}").close()

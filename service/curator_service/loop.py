@@ -27,6 +27,9 @@ HURRY_MS: Final = 5_000
 WAITING: Final = "waiting for jobs"
 ECHO_MS: Final = 500
 """The same signal this soon again is the first one, forwarded by a wrapper beside the terminal's own (W20)."""
+FOLD_AFTER_MS: Final = 5_000
+"""How long the service has been idle before it folds: nobody's job waits then."""
+FOLD_EVERY_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
 
 
@@ -83,6 +86,8 @@ class Service:
         self._signals = signals
         self._stamp = app.settings_stamp()
         self._maintain_at = 0
+        self._fold_at: int | None = None
+        self._folded_at = 0
         self._is_idle = False
         self._said = WAITING
 
@@ -139,14 +144,25 @@ class Service:
         if self._clock.now() >= self._maintain_at:
             self._guarded(self._app.maintain)
             self._plan_maintenance()
+            self._plan_fold()
         was_idle, self._is_idle = self._is_idle, pool.busy == 0
         if self._is_idle and not was_idle:
             self._guarded(self._app.project)
+        self._app.end_fold()
+        if not self._is_idle:
+            self._plan_fold()
+        elif self._fold_at is not None and self._clock.now() >= self._fold_at:
+            self._fold_at, self._folded_at = None, self._clock.now()
+            self._guarded(self._app.fold_audit)
+
+    def _plan_fold(self) -> None:
+        self._fold_at = max(self._clock.now() + FOLD_AFTER_MS, self._folded_at + FOLD_EVERY_MS)
 
     def _wind_up(self, pool: Pool) -> None:
         ended = pool.close(GRACE_MS, self._signals.hurry)
         if not ended:
             pool.abort(HURRY_MS)
+        self._app.end_fold(at_once=True)
         self._guarded(self._app.project)
 
     def _pause_ms(self, pool: Pool) -> int:
@@ -154,6 +170,8 @@ class Service:
         due = [self._maintain_at - now, SERVICE_POLL_MS]
         if pool.next_at is not None:
             due.append(pool.next_at - now)
+        if self._fold_at is not None and pool.busy == 0:
+            due.append(self._fold_at - now)
         if self._notifier.watchdog_s is not None:
             due.append(int(self._notifier.watchdog_s * 1000))
         # A head that is due but not begun waits for a slot, whose end wakes the loop.

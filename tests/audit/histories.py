@@ -139,7 +139,10 @@ class History:
     def tear(self) -> None:
         """Damage a record that waits: it is set aside at the next review."""
         for path in sorted(self.layout.queued.glob("*.json"))[:1]:
-            path.write_bytes(b"{")
+            # By a rename, as every writer does: what somebody edits in place shows at a rebuild alone.
+            torn = path.with_suffix(".torn")
+            torn.write_bytes(b"{")
+            torn.replace(path)
 
     def pass_by(self, hours: int) -> None:
         self.world.clock.ms += hours * HOUR_MS

@@ -6,13 +6,14 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 from sqlalchemy.exc import DBAPIError
 
 from curator.audit.database import ask, fold_in
 from curator.audit.schema import SCHEMA
+from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.errors import BusyError
 from curator.model.limits import AUDIT_BYTES_MAX
@@ -100,7 +101,7 @@ def test_a_database_that_somebody_holds_is_left_alone_and_the_files_are_asked(hi
     holder.execute("BEGIN EXCLUSIVE")
 
     with pytest.raises(BusyError):
-        fold_in(history.layout, Volume(), history.warned.append)
+        fold_in(history.layout, Volume(), history.warned.append, wait_ms=0)
     assert history.folded() == history.files()
 
     holder.close()
@@ -136,7 +137,7 @@ def test_a_reader_that_stays_makes_no_log_grow(history: History) -> None:
     history.review()
 
     with pytest.raises(BusyError):
-        fold_in(history.layout, Volume(), history.warned.append)
+        fold_in(history.layout, Volume(), history.warned.append, wait_ms=0)
 
     assert not list(history.layout.own.glob("shadow.sqlite-wal"))
     reader.close()
@@ -161,3 +162,49 @@ def test_damage_that_only_a_question_meets_is_mended_too(history: History) -> No
 
     assert history.folded() == history.files()
     assert len(history.warned) == 1
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def held(path: Path) -> None:
+    """Hold it for the next fold, which is refused, and let go."""
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(BusyError):
+        fold_in(Layout(path.parents[2]), Volume(), print, wait_ms=0)
+    holder.close()
+
+
+Ending: TypeAlias = "tuple[list[str], list[str], list[int]]"
+
+
+def ending(history: History, between: Callable[[], None]) -> Ending:
+    for answer in ("fail", "foreign"):
+        history.enqueue()
+        between()
+        history.crash(60, answer)
+        between()
+        history.review()
+    files = history.files()
+    columns = ("status", "failure_code", "attempts", "tokens", "cost_nanousd", "entries")
+    return (
+        sorted(str([value for name, value in row if name in columns]) for row in files["closings"]),
+        history.world.texts(history.app, history.key),
+        [int(dict(row)["actual_calls"] or 0) for row in files["budgets"]],
+    )
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, gone, held])
+def test_what_happens_to_the_database_in_mid_run_changes_no_outcome(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    quiet, troubled = History(tmp_path / "quiet"), History(tmp_path / "troubled")
+
+    def trouble() -> None:
+        troubled.fold()
+        damage(troubled.layout.audit)
+
+    assert ending(troubled, trouble) == ending(quiet, lambda: None)
+    assert troubled.folded() == troubled.files()
