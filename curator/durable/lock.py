@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from filelock import FileLock, Timeout
 
 from curator.durable.baton import Mutex, laid_down
-from curator.durable.volume import FILE_MODE
-from curator.errors import BusyError, StorageError
+from curator.durable.volume import FILE_MODE, refusal
+from curator.errors import BusyError
 from curator.model.limits import LOCK_BREAKER_STALE_MS, LOCK_BYTES_MAX, LOCK_STALE_MS, LOCK_WAIT_MS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Domain:
         try:
             is_ours = self._lock.acquire(timeout)
         except OSError as error:
-            raise StorageError(self._lock.path, error) from error
+            raise refusal(self._lock.path, error) from error
         if not is_ours:
             raise self._busy()
 

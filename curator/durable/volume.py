@@ -57,7 +57,7 @@ class Volume:
                 os.close(descriptor)
         except OSError as error:
             self._forget_quietly(staged)
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
         return staged
 
     def link(self, staged: Path, path: Path) -> None:
@@ -67,7 +67,7 @@ class Volume:
         except FileExistsError:
             raise
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
 
     def rename(self, source: Path, target: Path) -> None:
         """Move a file over `target`, whatever stands there. Raises `FileNotFoundError` if the source is gone."""
@@ -76,7 +76,7 @@ class Volume:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise StorageError(target, error) from error
+            raise refusal(target, error) from error
 
     def unlink(self, path: Path) -> bool:
         """Remove a name; tell whether it was there."""
@@ -85,7 +85,7 @@ class Volume:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
         return True
 
     def sync_directory(self, path: Path) -> None:
@@ -103,7 +103,7 @@ class Volume:
                 os.close(descriptor)
         except OSError as error:
             if error.errno not in _NO_DIRECTORY_FLUSH:
-                raise StorageError(path, error) from error
+                raise refusal(path, error) from error
             return False
         return True
 
@@ -114,7 +114,7 @@ class Volume:
         except FileExistsError:
             return False
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
         return True
 
     def remove_directory(self, path: Path) -> bool:
@@ -126,7 +126,7 @@ class Volume:
         except OSError as error:
             if error.errno in _NOT_EMPTY:
                 return False
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
         return True
 
     def restrict(self, path: Path, mode: int) -> None:
@@ -134,21 +134,21 @@ class Volume:
         try:
             os.chmod(path, mode)
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
 
     def touch(self, path: Path) -> None:
         """Set a file's modification time to now: its clock starts anew."""
         try:
             os.utime(path)
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
 
     def keep_time(self, path: Path, mtime_ns: int) -> None:
         """Give a file the modification time of the one that it stands in for."""
         try:
             os.utime(path, ns=(mtime_ns, mtime_ns))
         except OSError as error:
-            raise StorageError(path, error) from error
+            raise refusal(path, error) from error
 
     def _write(self, descriptor: int, data: bytes) -> None:
         view = memoryview(data)
@@ -172,3 +172,23 @@ class Volume:
             os.unlink(staged)
         except OSError:
             return
+
+
+def refusal(path: Path, error: OSError) -> StorageError:
+    """Return that the disk refused. The system has one word for a disk without room and for one without inodes."""
+    free_mib = _free_mib_without_inodes(path) if error.errno == errno.ENOSPC else None
+    if free_mib is None:
+        return StorageError(path, error)
+    fact = f"{error.strerror}: the disk has no inode left for another file, though {free_mib:,} MiB are free"
+    return StorageError(path, OSError(errno.ENOSPC, fact))
+
+
+def _free_mib_without_inodes(path: Path) -> int | None:
+    standing = next((each for each in path.parents if each.exists()), None)
+    try:
+        disk = None if standing is None else os.statvfs(standing)
+    except OSError:
+        return None
+    # Some filesystems have no number of inodes to run out of, and tell none.
+    is_out = disk is not None and disk.f_files > 0 and disk.f_favail == 0 and disk.f_bavail > 0
+    return disk.f_bavail * disk.f_frsize >> 20 if disk is not None and is_out else None
