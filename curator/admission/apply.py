@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+TARGET_CHARS: Final = MEMORY_CHARS_MAX * 3 // 4
+"""The working size of a memory: from there on it may only shrink (interop.md 7.5)."""
 UNKNOWN_ENTRY: Final = "names an entry that memory does not have"
 
 

@@ -28,12 +28,18 @@ def show(
     project: ProjectDir = None, branch: BranchOption = "main", agent_dir: AgentDir = None, as_json: AsJson = False
 ) -> None:
     """Show what a project remembers."""
+    from curator.admission.apply import TARGET_CHARS
+
     memory = _memory_of(layout_of(agent_dir), project, branch)
     entries = memory.branch.entries
+    is_full = memory.branch.chars >= TARGET_CHARS
     if as_json:
-        document(_head(memory) | {"chars": memory.branch.chars, "entries": [entry.encode() for entry in entries]})
+        told: list[Json] = [entry.encode() for entry in entries]
+        document(_head(memory) | {"chars": memory.branch.chars, "isFull": is_full, "entries": told})
         return
     size = f"{counted(len(entries), 'entry', 'entries')}, {counted(memory.branch.chars, 'character')}"
+    if is_full:
+        size += f": full, for its working size is {TARGET_CHARS:,}"
     say(f"{memory.root}, branch {memory.branch.name}: {size}, in {memory.path}")
     for entry in entries:
         recite(f"  {_mark(entry)} {entry.text}".replace("\n", "\n    "))
