@@ -203,3 +203,18 @@ def test_a_trial_that_died_under_way_is_closed_by_the_next_start_and_counts(tmp_
     fresh = place.world.open(place.reviewer).shop.stores.attempts
     assert [seen.state for seen in fresh.of_day(place.day)] == [AttemptState.UNKNOWN]
     assert fresh.exposure("fixture-provider", place.day).unknown == HELD
+
+
+def test_a_trial_that_died_is_closed_though_the_panels_day_cannot_be_read(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        try_out(place.brief, place.world.open(Dying(adding("x"), clock=place.world.clock)).shop, Purse())
+    place.app.project()
+    day = Layout(place.world.agent).days / place.day
+    day.write_bytes(b"{")
+    place.world.clock.ms += 60_000
+
+    recover(place.world.open(place.reviewer).shop, leave_expired=True)
+
+    fresh = place.world.open(place.reviewer).shop.stores.attempts
+    assert [seen.state for seen in fresh.of_day(place.day)] == [AttemptState.UNKNOWN]
