@@ -163,8 +163,8 @@ class Sentences:
                 self._heard[told.job_id] = told
                 spent, limit = exposed(told.provider, told.exposure.total), limit_said(told.limit, told.limits)
                 say(
-                    f"{short(told.job_id)}: waits for the next UTC day. {told.provider} has used {spent} today, and may "
-                    f"use {limit}. {RAISE}."
+                    f"{short(told.job_id)}: waits for the next UTC day. {told.provider} has used {spent}, as it counts today, "
+                    f"and may use {limit}. {RAISE}."
                 )
             case event.Recovered():
                 what = told.what.removesuffix("s") if told.count == 1 else told.what

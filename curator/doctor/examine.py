@@ -40,7 +40,7 @@ def examine(
         ("runtimes", lambda: look_at_fleet(layout, now, _release(layout), pis)),
         ("locks", lambda: look_at_locks(layout, now)),
         ("queue", lambda: look_at_queue(layout, now)),
-        ("journal", lambda: look_at_journal(layout)),
+        ("journal", lambda: look_at_journal(layout, now)),
         ("admission", lambda: look_at_admissions(layout)),
         ("project", lambda: look_at_projects(layout)),
     )

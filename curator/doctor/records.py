@@ -9,14 +9,16 @@ from curator.durable.lock import is_alive
 from curator.durable.read import list_names
 from curator.durable.volume import Volume
 from curator.errors import InvalidRecordError
+from curator.model.ids import Day
 from curator.model.limits import DIRECTORY_NAMES_MAX
-from curator.model.times import ms_of
+from curator.model.times import day_of, ms_of
 from curator.store.attempts import AttemptStore
 from curator.store.finished import FinishedStore
 from curator.store.heartbeats import HeartbeatStore
 from curator.store.mailbox import Mailbox
 from curator.store.standings import StandingStore
 from curator.workflow.inspect.books import open_spool
+from curator.workflow.inspect.budget import settings_of
 from curator.workflow.inspect.letters import read_letters
 from curator.workflow.projects import list_projects
 from curator.workflow.stuck import GIVEN_UP, begun_changes
@@ -50,13 +52,20 @@ def look_at_queue(layout: Layout, now: int) -> Iterator[Finding]:
         yield from _look_at_owner(running, beats.get(running.worker_id), now)
 
 
-def look_at_journal(layout: Layout) -> Iterator[Finding]:
-    """Name records of the journal that cannot be read: they hide what a day cost."""
-    faults = AttemptStore(Volume(), layout).faults()
+def look_at_journal(layout: Layout, now: int) -> Iterator[Finding]:
+    """Name records of the journal that cannot be read, for they hide what a day cost, and calls that have no end yet."""
+    attempts, today = AttemptStore(Volume(), layout), Day(day_of(now))
+    faults = attempts.faults()
     for fault in faults[:_FAULTS_SHOWN]:
         yield Finding("error", "journal", fault.fact, f"{fault.remedy}; until then that day reserves nothing more")
     if not faults:
         yield Finding("ok", "journal", "every attempt can be read")
+    since = settings_of(layout).budget.counts_from(today)
+    for provider in attempts.unresolved_providers(today, since):
+        total = attempts.unresolved(provider, today, since).total
+        fact = f"{total.calls:,} calls of {provider} of earlier days have no end, and count against each day's limits"
+        remedy = "See `curator budget attempts --unresolved`, and settle them with `curator budget reconcile`"
+        yield Finding("note", "budget", fact, remedy)
 
 
 def look_at_admissions(layout: Layout) -> Iterator[Finding]:

@@ -175,7 +175,9 @@ def test_a_spent_budget_names_limit_figure_and_key_and_how_to_go_on(home: Home) 
     ran = home.run("review", "--once")
 
     assert ran.status == 0
-    assert "offline has used 1 call, no cost today, and may use 1 call a day (maxCallsPerDay in" in ran.out
+    assert (
+        "offline has used 1 call, no cost, as it counts today, and may use 1 call a day (maxCallsPerDay in" in ran.out
+    )
     assert "Done: 1 completed, 1 over budget. 2 jobs left:\n  " in ran.out
     assert (
         "the day's calls are used up (maxCallsPerDay in service.json). Raise it there, and they go on; or see `"

@@ -12,7 +12,8 @@ from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.model.feedback import Pending
 from curator.model.ids import ProjectKey, WorkerId
-from curator.model.times import iso
+from curator.model.ports import CallFailure, Class
+from curator.model.times import DAY_MS, iso
 from curator.store.standings import StandingStore
 from curator.workflow.claim import take
 from curator.workflow.line import line_up
@@ -47,7 +48,7 @@ def test_a_quiet_folder_has_nothing_to_tell(app: App, key: ProjectKey) -> None:
     layout = app.layout
 
     assert bad(look_at_queue(layout, NOW)) == []
-    assert levels(look_at_journal(layout)) == ["ok"]
+    assert levels(look_at_journal(layout, NOW)) == ["ok"]
     assert list(look_at_admissions(layout)) == []
     assert bad(look_at_projects(layout)) == []
     assert key in app.shop.memory(key, "external").layout.root.name
@@ -96,7 +97,22 @@ def test_a_damaged_attempt_is_an_error_for_it_hides_what_a_day_cost(world: World
     for path in record.parent.iterdir():
         path.write_bytes(b"{")
 
-    assert set(levels(look_at_journal(app.layout))) == {"error"}
+    assert set(levels(look_at_journal(app.layout, NOW))) == {"error"}
+
+
+def test_a_call_of_an_earlier_day_without_an_end_is_told_with_what_settles_it(
+    world: World, app: App, key: ProjectKey
+) -> None:
+    lost = ScriptedReviewer(CallFailure("model_timeout", Class.RETRY, "No answer in time."), clock=world.clock)
+    app.shop.stores.spool.enqueue(world.job(app, key, "one"))
+    world.open(lost).review_once()
+
+    assert levels(look_at_journal(app.layout, NOW)) == ["ok"], "today's show in the budget of today"
+    ok, note = look_at_journal(app.layout, NOW + DAY_MS)
+
+    assert (ok.level, note.level) == ("ok", "note")
+    assert note.fact.startswith("1 calls of fixture-provider of earlier days have no end")
+    assert "curator budget reconcile" in str(note.remedy)
 
 
 def test_a_begun_change_is_told_and_one_that_is_stuck_can_be_given_up(world: World, app: App, key: ProjectKey) -> None:
