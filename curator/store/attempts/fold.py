@@ -38,6 +38,7 @@ STEP_NAME: Final = re.compile(r"(review_attempt_[0-9a-f]{40})\.([0-3])\.json")
 SHARD: Final = re.compile(r"[0-9a-f]{2}")
 LEGACY_NAME: Final = re.compile(r"legacy\.[0-9a-f]{24}\.json")
 CLOSED_NAME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.closed\.json")
+NOTHING: Final = Exposure()
 _SHARDS_MAX: Final = 300
 """256 shards and the legacy carries."""
 
@@ -98,7 +99,10 @@ class DayFold:
 
         Such a budget says what its day has cost, so it is over with its day.
         """
-        total, carry = self.totals.get(provider, Exposure()), self.legacy.get(provider)
+        if self.is_closed and not self.attempts:
+            # Most days of a long life: they are asked about at each reservation.
+            return NOTHING
+        total, carry = self.totals.get(provider, NOTHING), self.legacy.get(provider)
         carried = Exposure() if carry is None else exposure_of_legacy(carry)
         return Exposure(held=total.held, unknown=total.unknown - carried.unknown)
 

@@ -44,7 +44,7 @@ from curator.model.ports import Hold
 from curator.model.record import Violation
 from curator.model.settings import FIRST_DAY
 from curator.store.attempts.closing import clear, close, closed_day_of
-from curator.store.attempts.fold import CLOSED_NAME, DayFold, Seen, read_step
+from curator.store.attempts.fold import CLOSED_NAME, NOTHING, DayFold, Seen, read_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -249,7 +249,8 @@ class AttemptStore:
 
     def _unresolved(self, provider: str, before: Day, since: Day) -> Exposure:
         days = (day for day in self._all_days() if since <= day < before)
-        return total_exposure(self._listed(day).unresolved(provider) for day in days)
+        parts = (self._listed(day).unresolved(provider) for day in days)
+        return total_exposure(part for part in parts if part is not NOTHING)
 
     def _path(self, record: AttemptRecord) -> Path:
         shard = record.id.removeprefix("review_attempt_")[:2]
