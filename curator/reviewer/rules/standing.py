@@ -35,12 +35,18 @@ _HESITATION: Final = re.compile(
     re.IGNORECASE,
 )
 _FACE: Final = re.compile("[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]|[;:]-?[)DP](?!\\w)")
-_QUESTION: Final = re.compile(r"(?<!, ok)(?<!, okay)(?<!, klar)[?？؟]\W*\Z|\A\W*¿|(?:吗|呢|か|까요|나요|죠)\W*\Z")
+_QUESTION: Final = re.compile(
+    r"(?<!, ok)(?<!, okay)(?<!, klar)[?？؟]\W*\Z|,\s*(?:is|are|does|do|did|isn'?t|aren'?t|doesn'?t|don'?t|can|could|should|what do|or) (?:that|it|this|we|they|you|he|she|i|not)\b[^,]*\Z|\b(?:do|don'?t|did|have|are|aren'?t) (?:you|we|they)\W*\Z|\A\W*¿|(?:吗|呢|か|까요|나요|죠)\W*\Z"
+)
 _TO_A_MACHINE: Final = re.compile(
     r"\b(?:AI|KI|IA|LLM|agents?|assistants?|agente|asistente|assistente|memory systems?|ИИ)\b|агент|ассистент|エージェント|アシスタント|에이전트|एजेंट|智能体|助手|مساعد",
 )
 _HEARSAY: Final = re.compile(
     r"\b(?:blogs?|reddit|stack ?overflow|chatgpt|tutorials?|twitter|tweets?|hacker ?news|youtube|linkedin|wikipedia)\b"
+    r"|\b(?:hackathon|workshop|meetup|conference|webinar|interview)s?\b|хакатон|воркшоп|黑客松|ハッカソン|ワークショップ|해커톤|워크숍|हैकाथॉन"
+    r"|\A\W*(?:error|warning|fatal|fehler|erreur|aviso|avviso|uwaga|ошибка|警告|エラー|오류)\s*[:：]"
+    r"|\b(?:linter|compiler|eslint|mypy|pylint|sonar\w*|copilot)\W+(?:\w+\W+){0,2}?(?:says|complains|wants|meckert|sagt|dice|dit|zegt|mówi|diyor)"
+    r"|(?:линтер|компилятор)\s+(?:ругается|пишет|говорит|жалуется)"
     r"|блог|博客|教程|ブログ|チュートリアル|블로그|튜토리얼|ब्लॉग|مدونة",
     re.IGNORECASE,
 )

@@ -27,12 +27,16 @@ POLISH: Final = Tongue(
         r"|jest (?:zapisywan|przechowywan|generowan|budowan|testowan)\w+"
         r"|są (?:zapisywan|przechowywan|generowan|budowan|testowan)\w+|nie lubię|nienawidzę|potrzebuję,? żeby"
         r"|unikaj|przestań|z wyjątkiem|oprócz|tylko (?:jeśli|gdy|jak|te|ci)|w naszym|w zespole|jest obowiązkow\w+"
-        r"|to (?:zasada|reguła|standard)|\Ażadn\w+ (?!problem\w*|błęd\w+|zmian)\S+ (?:\S+ )?(?:w|na|bez|z|do)|wolę"
-        r"|nie używamy|zdecydowaliśmy się|nie (?!wiemy|mamy|możemy|widzimy|rozumiemy|chcemy)\w+(?:amy|emy|imy|ymy)"
+        "|to (?:zasada|reguła|standard)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)żadn\w+ (?!problem\w*|błęd\w+|zmian)\S+ (?:\S+ )?(?:w|na|bez|z|do)"
+        "|wolę|nie używamy|zdecydowaliśmy się"
+        r"|nie (?!wiemy|mamy|możemy|widzimy|rozumiemy|chcemy)\w+(?:amy|emy|imy|ymy)"
         r"|wymaga(?:ją)? (?:dwóch|trzech|co najmniej|\d|\w+ej|\w+ego)|pytaj mnie"
         r"|zapytaj mnie (?:\S+ )?(?:przed|zanim)|nie obowiązuje|ważn\w+ jest|bierzemy tylko"
         r"|teraz (?:jest|są|mamy) (?!dobrze|lepiej)\S+|wszystko (?:jest|mamy|idzie) (?:w|na|przez) "
-        r"|nikt nie (?!wie|rozumie)\w+"
+        r"|nikt nie (?!wie|rozumie)\w+|dla twojej (?:wiadomości|informacji)|co (?:noc|dzień|tydzień|miesiąc)"
+        "|codziennie|jestem (?:daltonistą|daltonistką|dyslektykiem)|po (?:incydencie|audycie|awarii)"
+        "|(?:prawny|bezpieczeństwo|klient) (?:nalega|wymaga|zabrania)"
     ),
     collective=r"my|nas|nam|nasz\w*|zespół|tutaj|wszyscy|klienci|użytkownicy",
     contrast=r"nie|bez|zamiast|ale|a nie|ani|nic|nikt|żad\w+|żadn\w+|żadnych",
@@ -55,7 +59,7 @@ POLISH: Final = Tongue(
         r"|tamten|na demo|później|potem|wkrótce|kiedyś|eksperyment\w*|na próbę|tylko żeby (?:zobaczyć|sprawdzić)"
         r"|kawa|piwo|pizza|jednorożec|teoretycznie|ciekaw\w*|byłoby (?:fajnie|śmiesznie)|błąd\w*|błęd\w+|wywala\w*"
         r"|działa (?:już|teraz|dobrze)|nie działa|przechodzą|wolno (?!tylko)|zepsut\w+|dzięki|brakuje|zastanawiam"
-        "|czekaj|na blogu|zaleca|zalecają|jakby"
+        r"|czekaj|na blogu|zaleca|zalecają|jakby|\A(?:dawniej|kiedyś)\b(?!.*teraz)"
     ),
     asking=r"co|czemu|dlaczego|jak|gdzie|kto|któr\w+|kiedy|czy|możesz|możemy|ile",
     taking_back=(
@@ -91,7 +95,8 @@ TURKISH: Final = Tongue(
         r"|\S+(?:ında|inde|unda|ünde|da|de) \S+ yok|\S+(?:mıyoruz|miyoruz|muyoruz|müyoruz|mayız|meyiz)"
         r"|her \S+ \S+ \S+ (?:ister|gerekir|gerektirir|almalı)|önce bana sor\w*|bana sormadan|geçersiz"
         r"|geçerli(?:dir)?|sadece \S+ kullan\w+|karar (?:verdi|kıldık)|burada her şey|her şey \S+ (?:ile|üzerinde)"
-        r"|kimse \S+(?: \S+)? ?\S*(?:maz|mez)"
+        r"|kimse \S+(?: \S+)? ?\S*(?:maz|mez)|her (?:gece|gün|hafta|ay|sabah)|renk körü\w*|\S+(?:mayı|meyi) bırak"
+        "|(?:olaydan|denetimden) (?:sonra|beri)|(?:hukuk|güvenlik|müşteri) (?:ısrar|istiyor|yasaklıyor)"
     ),
     collective=(
         r"biz\w*|ekip\w*|takım\w*|burada|herkes|müşteri\w*|kullanıcı\w*"
@@ -115,7 +120,7 @@ TURKISH: Final = Tongue(
         r"|şaka\w*|saka\w*|haha\w*|lol|dedi|diyor\w*|göre|güya|bu (?:dosya|fonksiyon|satır|test)\w*|demo için"
         r"|sonra bak\w*|birazdan|yakında|bir gün|deney\w*|deneme\w*|denemek için|kahve|bira|pizza|teoride|merak\w*"
         r"|güzel olurdu|komik olurdu|\S+saydı\w*|\S+seydi\w*|hata\w*|çöküyor|çalışmıyor|çalışıyor|geçti|geçiyor"
-        r"|yavaş\w*|bozuk|teşekkür\w*|eksik|bekle|merak|öneriyor|tavsiye|sanki"
+        r"|yavaş\w*|bozuk|teşekkür\w*|eksik|bekle|merak|öneriyor|tavsiye|sanki|\Aeskiden\b(?!.*(?:artık|şimdi))"
     ),
     asking="ne|neden|niye|nasıl|nasil|nerede|kim|hangi|kaç|kac",
     taking_back=(
@@ -147,11 +152,14 @@ RUSSIAN: Final = Tongue(
         r"|пишется|пишутся|собирается|собираются|тестируется|выкатывается|делается|не люблю|ненавижу|предпочита\w+"
         "|избегай|прекрати|хватит|без (?:ревью|тестов|согласования)|за исключением|в нашей команде|так принято"
         r"|принято|положено|стандарт|единственн\w+|ни одного|ни одной"
-        r"|\A(?:никаких|никакого|никакой|без) (?!проблем\w*|ошибок|вопросов|изменений)\S+ (?:\S+ )?(?:в|на|без|с|для|при)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)(?:никаких|никакого|никакой|без) (?!проблем\w*|ошибок|вопросов|изменений)\S+ (?:\S+ )?(?:в|на|без|с|для|при)"
         r"|не используем|не (?!знаем|имеем|можем|видим|понимаем|хотим|успеем)\w+(?:аем|яем|уем|им|ем|ём|ждем|ждём)"
         r"|кажд\w+ \S+ (?:нужн\w+|требу\w+|надо)|спрашивай меня|спроси меня перед|не действует|больше не"
         r"|используем только|только \S+ используем|теперь (?:это|на|в|у нас|используем|всё на)"
         r"|(?:тут|здесь) вс[её] на|вс[её] (?:на|через) \w+|никто не (?!знает|понимает)\w+"
+        "|кажд(?:ую ночь|ый день|ую неделю|ый месяц|ое утро)|ежедневно|еженедельно|я дальтоник|перестань"
+        "|после (?:инцидента|аудита|аварии)"
+        r"|(?:юристы|безопасность|заказчик|клиент) (?:требу\w+|настаива\w+|запреща\w+)"
     ),
     collective=r"мы|нас|нам|наш\w*|команд\w+|здесь|тут|клиент\w+|пользовател\w+|все",
     contrast=r"не|нет|без|вместо|а не|ни|ничего|никто|никак\w+|никаких|никакого|кроме",
@@ -177,6 +185,7 @@ RUSSIAN: Final = Tongue(
         r"|единорог|в теории|любопытн\w+|было бы (?:забавно|круто|здорово)|пенси\w+|ошибк\w*|пада\w+|упал\w*"
         r"|не работает|работает(?! на)|прошли|проходят|тормозит|медленн\w+|сломал\w*|спасибо|опечатк\w+|не хватает"
         "|подожди|интересно|рекомендует|рекомендуют|советует|советуют|как будто"
+        r"|\A(?:раньше|когда-то)\b(?!.*теперь)"
     ),
     asking=(
         "что|почему|зачем|как|где|кто|какой|какая|какие|какое|когда|можешь|можно ли|сколько|откуда|чем|а если"
@@ -206,7 +215,8 @@ ARABIC: Final = Tongue(
         "|ممنوع منعا|اكتب في|دون عندك|للعلم|استقررنا|استقر الرأي|سنعتمد|اعتمدنا|نعتمد|تم الاتفاق|تم الاعتماد"
         "|وافق الفريق|تمت الموافقة|أعدنا تسمية|أزلنا|يوضع في|توضع في|يحفظ في|تحفظ في|أحب أن|لا أحب|أكره|أفضّل"
         r"|أفضل|تجنب|توقف عن|باستثناء|ما عدا|كحد أقصى|بحد أقصى|في فريقنا|هو المعيار|الوحيد\S*|ننشر|نضع|نحفظ|نسجل"
-        r"|نختبر|لا ن\S+|كل \S+ \S* ?يحتاج|يحتاج \S+ إلى|اسألني|ملغى|المعتمد|لا أحد"
+        r"|نختبر|لا ن\S+|كل \S+ \S* ?يحتاج|يحتاج \S+ إلى|اسألني|ملغى|المعتمد|لا أحد|كل (?:ليلة|يوم|أسبوع|شهر|صباح)"
+        "|عمى الألوان|بعد الحادثة"
     ),
     collective=r"نحن|لنا|عندنا|لدينا|الفريق|هنا|الجميع|العملاء|المستخدم\S*|ن\S+ون",
     contrast=r"لا|ليس\S*|بدون|بدل\S*|لكن|غير|وليس|لم|بدلا من|بدل",
@@ -218,7 +228,7 @@ ARABIC: Final = Tongue(
         r"(?<!من )اليوم|هذه المرة|مؤقت\S*|حاليا|حاليًا|الآن فقط|غدا|غدًا|أمس|حتى الغد|مرة واحدة|ربما|قد يكون"
         r"|لنفترض|تخيل|أظن|أعتقد|لا أعرف|لست متأكد\S*|افتراضي|سنرى|بعد قليل|أمزح|مزحة|هههه*|قال|يقول|حسب|وفقا"
         "|مكتوب|هذا الملف|للعرض|لاحقا|لاحقًا|قريبا|يوما ما|تجربة|للتجربة|قهوة|بيتزا|نظريا|فضول|خطأ|يتعطل|لا يعمل"
-        r"|يعمل الآن|نجحت|فشل\S*|بطيء\S*|شكرا|ينقص|يوصي|ينصح|كأن"
+        r"|يعمل الآن|نجحت|فشل\S*|بطيء\S*|شكرا|ينقص|يوصي|ينصح|كأن|\A(?:سابقا|في الماضي)(?!.*الآن)"
     ),
     asking="ما|ماذا|لماذا|كيف|أين|من هو|أي|متى|هل|كم|لم لا",
     taking_back=(

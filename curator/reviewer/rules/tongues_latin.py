@@ -87,9 +87,16 @@ ENGLISH: Final = Tongue(
         "|we (?:set|mark|sort|serve|return|expose|prefix|suffix|version|hash|encrypt|validate|anonymi[sz]e)"
         r"|with us(?=\W*\Z)|over here(?=\W*\Z)|keep (?:it|that|this) in mind"
         r"|\Ano (?!more|big|real|such|good|further|other|new)\w+ \w+, (?:we|use|just)|no[- ]go|no[- ]no"
-        r"|belongs? (?:in|under|into)|since the new \w+|(?<!that )nobody (?:here )?(?!knows|understands|cares|told|knew)\w+s"
+        r"|belongs? (?:in|under|into)|since the new \w+"
+        r"|(?<!that )nobody (?:here )?(?!knows|understands|cares|told|knew)\w+s"
         "|we (?:self[- ]host|run our|have our own)"
-        "|need(?:s)? a (?:ticket|review|test|sign[- ]?off|changelog|licence|license)"
+        "|need(?:s)? a (?:ticket|review|test|sign[- ]?off|changelog|licence|license)|just so you know|so you know"
+        "|every (?:night|day|morning|week|month|quarter|monday|tuesday|wednesday|thursday|friday|sprint)"
+        "|(?:resets?|runs?|rotates?|expires?|happens?|ships?|goes out|restarts?) (?:nightly|daily|weekly|monthly|hourly|yearly)"
+        "|i'?m (?:colou?r ?blind|dyslexic|left[- ]handed|new to|learning|not (?:a )?native|deaf)"
+        "|(?:legal|security|ops|compliance|qa|infra|privacy|marketing|(?:the )?(?:client|customer|auditors?|dpo)) (?:insists?|requires?|rejects?|demands?|forbids?|mandates?)"
+        "|(?:after|since) the (?:incident|outage|audit|breach)|(?:design system|style guide) rule|don'?t give me"
+        r"|when you (?:write|make|add|touch|change|explain|answer)|we have (?:them|it|that) \w+ everywhere"
     ),
     collective=(
         "we|our|ours|us|the team|here|the project|this project|the repo|everyone|people|users?|customers?|clients?"
@@ -152,7 +159,11 @@ ENGLISH: Final = Tongue(
         r"|obviously(?=\W*\Z)|ask (?:him|her|them|around)|recommends?|suggests?|advises?|rumou?rs?|as if"
         "|(?:it|that|this|i|he|she|they|there|you|what|who|which|tests?|build) (?:was|were)"
         "|(?:has|have|had|'ve|'s) been|was (?:broken|slow|down|just|about|trying|going|wondering)"
-        r"|(?:is|are|looks?) (?:fine|good|great|clear)(?= *(?:now|\W|\Z))"
+        r"|(?:is|are|looks?) (?:fine|good|great|clear)(?= *(?:now|\W|\Z))|you never|i promised"
+        "|(?:the )?competitors?|their (?:style|team|code|docs|rules?|company)|(?:other|another) (?:team|company)"
+        "|(?:last|old|previous) (?:company|job|employer|team)"
+        r"|always (?:wanted|loved|liked|hated|thought|knew|dreamed)|never again(?=[.,!]|\Z)|good times|up to me"
+        "|on (?:call|holiday|leave)"
     ),
     asking=(
         "what|why|how|where|who|which|when|whats|can|could|should|would|will|is|are|does|do you|did|has|have you"
@@ -174,7 +185,7 @@ ENGLISH: Final = Tongue(
         "|of course not|on second thought|never mind that|stays? as it (?:was|is)"
         "|we(?:'ll)? (?:keep|stay with|stick with) (?:the )?(?:old|what)|let'?s not|skip (?:it|that)|abort"
         "|not (?:really |being )?serious|on reflection|too (?:risky|complicated|expensive)|not worth it|bin it"
-        "|stay on|just for fun|for laughs"
+        "|stay on|just for fun|for laughs|(?:just )?venting|both for the time being|back to the|never mind"
     ),
     known=(
         "as (?:i )?(?:said|told|always|usual|you know)|you know (?:how|that|i|we)|like i said"
@@ -217,7 +228,7 @@ GERMAN: Final = Tongue(
         r"|bitte (?:kein\w*|nie|immer|nur)|hör auf|lass (?:die|das|den) \w+ (?:weg|sein)|es sei denn"
         r"|außer (?:bei|wenn|in)|ohne (?:\w+ )?(?:geht|wird|kommt) nichts|so ist das bei uns|unser\w*"
         r"|(?<=\w )(?:nutzen|verwenden|benutzen|nehmen|nennen|schreiben|bauen|setzen|speichern|testen|deployen|hosten|halten|legen|führen|prüfen|loggen|rechnen) wir(?! das| es| mal| jetzt| noch| erst)"
-        r"|\Akeine? (?!ahnung|sorge|problem|zeit|fehler|lust|idee|angst|ursache|eile|änderung)\S+ (?:\S+ )?(?:in|im|bei|ohne|mit|für|auf|mehr|bitte)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)keine? (?!ahnung|sorge|problem|zeit|fehler|lust|idee|angst|ursache|eile|änderung)\S+ (?:\S+ )?(?:in|im|bei|ohne|mit|für|auf|mehr|bitte)"
         "|ich mag keine?|fass dich kurz|nebeneinander"
         r"|(?:brauchen|braucht|benötigen|benötigt) (?:zwei|drei|mindestens|\d|immer|eine? )"
         r"|frag(?:e|st)? mich (?:\S+ ){0,3}(?:vor|bevor|zuerst|erst|immer)"
@@ -231,7 +242,11 @@ GERMAN: Final = Tongue(
         r"|alles (?:hier |bei uns )?(?:ist|läuft|in|mit|auf) (?!grün|gut|ok|kaputt|klar)\S+"
         r"|seit der \S+(?:umstellung|migration|änderung|umzug|wechsel)|(?:hier|bei uns) ist alles"
         r"|niemand(?! (?:weiß|versteht|kennt|hat|mehr))|ohne \S+ (?:kommt|geht|wird|gibt es) kein\w*|schreiben wir"
-        "|liest? das nebenbei"
+        "|liest? das nebenbei|nur damit du'?s weißt|damit du es weißt"
+        "|jede[nrs]? (?:nacht|tag|morgen|woche|monat|quartal|montag|dienstag|mittwoch|donnerstag|freitag)"
+        r"|ich bin (?:farbenblind|legastheniker\w*|linkshänder\w*|neu in)"
+        "|(?:rechtsabteilung|datenschutz|security|der kunde|betrieb|revision) (?:besteht|verlangt|fordert|verbietet)"
+        "|seit dem (?:vorfall|ausfall|audit)|nach dem (?:vorfall|ausfall|audit)"
     ),
     collective=r"wir|uns|unser\w*|das team|hier|im projekt|im repo|alle|kunden|nutzer|anwender",
     contrast=(r"nicht|kein\w*|statt|anstatt|sondern|ohne|weder|nichts|niemand|nein|keine? \w+ (?:bitte|mehr|ohne|in)"),
@@ -270,7 +285,7 @@ GERMAN: Final = Tongue(
         r"|wäre (?:lustig|cool|schön)|würde ich|fehler|stürz\w*|schlägt fehl|fehlgeschlagen|kaputt"
         r"|geht nicht(?! (?:mehr )?ohne)|funktioniert\w*|läuft (?:bei mir|nicht)|laufen (?:bei mir|nicht)|grün"
         "|langsam|abgestürzt|den diff|nicht erreichbar|danke|eine stunde|hängt|frage mich|schon immer|im blog"
-        "|man sagt|ändere? noch|noch nichts|empfiehlt|empfehlen|als ob|stell dir"
+        r"|man sagt|ändere? noch|noch nichts|empfiehlt|empfehlen|als ob|stell dir|\A(?:früher|damals)\b(?!.*jetzt)"
     ),
     asking=(
         r"was|warum|wieso|weshalb|wie|wo|wer|welche\w*|wann|kann|kannst|könnt\w*|soll|sollen|sollte\w*|ist das"
@@ -311,14 +326,16 @@ DUTCH: Final = Tongue(
         r"|worden (?:\S+ ){0,4}(?:opgeslagen|gebruikt|gebouwd|getest)|graag (?:altijd|nooit|alleen)"
         r"|geen \w+ (?:meer|in|zonder|aub)|stop met|behalve"
         r"|(?<=\w )(?:gebruiken|noemen|schrijven|bouwen|testen|bewaren|houden|draaien) (?:we|wij)(?! dat| het| nu| even)"
-        r"|\Ageen (?!idee|probleem|zorgen|tijd|fouten|haast)\S+ (?:\S+ )?(?:in|op|bij|zonder|met|voor|meer)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)geen (?!idee|probleem|zorgen|tijd|fouten|haast)\S+ (?:\S+ )?(?:in|op|bij|zonder|met|voor|meer)"
         r"|(?:hebben|heeft) (?:\S+ ){0,4}(?:gekozen|besloten|afgesproken|gewisseld|vervangen)"
         r"|(?:deployen|mergen|releasen|gebruiken|committen|pushen|testen|loggen) (?:we|wij) (?:\S+ ){0,3}(?:niet|nooit|geen|alleen)"
         r"|(?:we|wij) (?:deployen|mergen|releasen|committen|pushen|loggen|mocken|doen) (?:\S+ ){0,4}(?:niet|nooit|geen)"
         r"|elke? \S+ (?:heeft|krijgt|moet)|vraag (?:het )?me (?:\S+ ){0,3}(?:voor|eerst)|geldt niet meer"
         r"|is leidend|(?:heeft|hebben) (?:\S+ ){0,4}gekozen|(?:is|zijn) nu (?!klaar|groen|kapot|goed)\S+"
         r"|alles (?:hier )?(?:is|draait|gaat) (?!groen|goed|ok|kapot)\S+|niemand (?!weet|begrijpt|heeft)\w+"
-        r"|(?<=\w )(?:schrijven|bewaren|testen) we"
+        r"|(?<=\w )(?:schrijven|bewaren|testen) we|ter info|elke (?:nacht|dag|week|maand)"
+        "|ik ben (?:kleurenblind|dyslectisch|linkshandig)|sinds (?:het|de) (?:incident|storing|audit)"
+        "|(?:juridisch|security|de klant) (?:eist|verbiedt|wil)"
     ),
     collective="we|wij|ons|onze|het team|hier|iedereen|klanten|gebruikers",
     contrast="niet|geen|in plaats van|zonder|maar|nee|niemand|niets",
@@ -339,7 +356,7 @@ DUTCH: Final = Tongue(
         "|hij zei|ze zei|volgens|blijkbaar|deze (?:functie|file|test)|dit bestand|later|straks|binnenkort|ooit"
         r"|experiment\w*|probeer\w*|voor de demo|koffie|bier|pizza|stel je voor|nieuwsgierig|in theorie"
         r"|fout(?:melding)?|crasht?\w*|werkt (?:niet|weer|nu)|slagen|traag|kapot|bedankt|vraag me af|wacht|raadt"
-        "|alsof"
+        r"|alsof|\A(?:vroeger|destijds)\b(?!.*nu)"
     ),
     asking="wat|waarom|hoe|waar|wie|welke?|wanneer|kan|kun|zullen|zou|moet ik|is|zijn|heb",
     taking_back=(

@@ -33,14 +33,16 @@ FRENCH: Final = Tongue(
         r"|arrête de|sans (?:\w+ )?(?:validation|revue|accord)|sauf (?:pour|en|quand)|uniquement (?:si|après|via)"
         "|seulement (?:si|après|via)|dans (?:l'équipe|notre)|stp (?:toujours|jamais)|je préfère que"
         "|je veux (?:toujours|que tu (?:toujours|ne|n'))"
-        r"|\Apas (?:de |d')(?!souci|problème|panique|erreur|chance|idée|temps|stress)\S+ (?:\S+ )?(?:dans|en|sur|sans|pour|avec|chez)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)pas (?:de |d')(?!souci|problème|panique|erreur|chance|idée|temps|stress)\S+ (?:\S+ )?(?:dans|en|sur|sans|pour|avec|chez)"
         "|c'est fini|(?:on|nous) (?:préfère|préférons)|je préfère(?! que tu fasses)"
         r"|on ne \w+ (?:pas|que|jamais|plus) (?!encore)|on n'\w+ (?:pas|que|jamais|plus)"
         r"|(?:ont|a) besoin d(?:e|')\s?(?:deux|trois|au moins|\d|une? )|nécessit(?:e|ent)"
         r"|demande-moi (?:\S+ )?(?:avant|toujours|d'abord)|me demand\w+ (?:\S+ )?avant|est morte?|fait foi"
         r"|n'est plus (?:valable|utilisé\w*)|c'est (?!bon|mieux|fini)\S+ maintenant"
         r"|maintenant c'est (?!bon|mieux)\S+|ici(?:,)? (?:on fait )?tout|tout est (?:en|sur|avec) "
-        r"|personne ne (?!sait|comprend|m'a)\w+"
+        r"|personne ne (?!sait|comprend|m'a)\w+|chaque (?:nuit|jour|matin|semaine|mois|lundi|vendredi)"
+        r"|je suis (?:daltonien\w*|dyslexique|gaucher)|(?:depuis|après) (?:l'incident|l'audit|la panne)"
+        "|(?:le juridique|la sécurité|le client) (?:insiste|exige|impose|interdit)"
     ),
     collective="on|nous|notre|nos|l'équipe|ici|les clients|les utilisateurs|tout le monde",
     contrast=(
@@ -73,6 +75,7 @@ FRENCH: Final = Tongue(
         r"|pizza|licorne|en théorie|curieu\w+|ce serait (?:drôle|bien|cool)|retraite|erreurs?|plante\w*"
         r"|marche (?:pas|plus|bien|maintenant)|fonctionne\w*|passent|lent\w*|cassé\w*|le diff|faute|merci"
         r"|manque\w*|attends|ne change rien|recommande|conseille|comme si"
+        r"|\A(?:avant|autrefois)\b(?! (?:de|chaque|tout|d').*)(?!.*maintenant)"
     ),
     asking=(
         r"pourquoi|comment|où|qui|quel\w*|quand|est-ce|qu'est|c'est quoi|tu peux|peux-tu|pourrais|on pourrait"
@@ -118,7 +121,7 @@ SPANISH: Final = Tongue(
         r"|me gusta más|odio|evita(?:r)?|deja de|sin \w+ (?:no|nunca)|excepto|solamente (?:si|tras|con)"
         "|solo (?:si|tras|después|cuando)|en el equipo|nosotros|acá (?:siempre|usamos)|mudamos|pasamos a"
         "|es (?:la norma|regla|obligatorio|el único|la única)"
-        r"|\A(?:nada de|sin|ningún|ninguna) (?!problema|prisa|eso|errores|error)\S+ (?:\S+ )?(?:en|con|sin|para|por)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)(?:nada de|sin|ningún|ninguna) (?!problema|prisa|eso|errores|error)\S+ (?:\S+ )?(?:en|con|sin|para|por)"
         "|viene(?:n)? (?:solo|sólo|de)|se acabó|no usamos|(?:ya )?no se usa"
         r"|no (?!sabemos|tenemos|podemos|vemos|entendemos|vamos|estamos|queremos)\w+(?:amos|emos|imos)"
         r"|(?:necesitan?|requieren?|llevan?) (?:dos|tres|al menos|\d|una? )|pregúntame|me preguntes|ya no vale"
@@ -127,6 +130,9 @@ SPANISH: Final = Tongue(
         r"|todo (?:es|va|está) (?:en|con) |nadie (?!sabe|entiende|dijo)\w+"
         "|no se (?:hace|usa|toca|sube|mezcla|permite|escribe|pone)"
         r"|(?:la|los|las|el) \S+ (?:la|lo|los|las) (?:escribimos|hacemos|ponemos|guardamos|usamos)"
+        "|para que (?:lo )?sepas|cada (?:noche|día|mañana|semana|mes|lunes|viernes)"
+        "|soy (?:daltónic[oa]|disléxic[oa]|zurd[oa])|(?:desde|tras) (?:el incidente|la auditoría|la caída)"
+        "|(?:legal|seguridad|el cliente) (?:insiste|exige|requiere|prohíbe)"
     ),
     collective=r"nosotr\w+|nuestr\w+|el equipo|aquí|acá|todos|los clientes|los usuarios|hemos|tenemos|vamos",
     contrast=(
@@ -158,7 +164,7 @@ SPANISH: Final = Tongue(
         "|solo para (?:ver|probar)|voy a (?:pensar|ver)|café|cerveza|pizza|unicornio|en teoría|curiosidad"
         r"|sería (?:divertido|genial|bueno)|jubil\w+|error(?:es)?|falla\w*|fallan|funciona\w*|pasan|lent[oa]s?"
         "|rot[oa]s?|gracias|falta(?:n)?|los cambios antes|me pregunto|dicen|espera|recomienda|recomiendan|sugiere"
-        "|como si"
+        r"|como si|\Aantes\b(?! de)(?!.*ahora)"
     ),
     asking=(
         r"qué|que es|por qué|cómo|dónde|quién|cuál\w*|cuándo|puedes|podemos|podrías|debería\w*|hay algun\w*"
@@ -204,13 +210,16 @@ PORTUGUESE: Final = Tongue(
         "|(?:é|são) (?:guardad|salv|gerad|testad|publicad|feit|escrit)[oa]s?|eu prefiro|evita(?:r)?|para de"
         r"|sem \w+ (?:não|nunca)|exceto|só (?:se|quando|depois)|no nosso|na nossa|nossa equipe"
         "|é (?:regra|obrigatório|o único|a única)|passou (?:a|pra|para)|passamos (?:a|pra|para)"
-        r"|\A(?:nada de|sem|nenhum|nenhuma) (?!problema|pressa|isso|erro|erros)\S+ (?:\S+ )?(?:em|no|na|nos|nas|com|para)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)(?:nada de|sem|nenhum|nenhuma) (?!problema|pressa|isso|erro|erros)\S+ (?:\S+ )?(?:em|no|na|nos|nas|com|para)"
         "|saiu|não usamos|não se usa"
         r"|não (?!sabemos|temos|podemos|vemos|entendemos|vamos|estamos|queremos)\w+(?:amos|emos|imos)"
         r"|precisa(?:m)? de (?:dois|duas|três|pelo menos|\d|uma? )|me pergunt\w+ (?:\S+ )?antes|morreu"
         r"|não vale mais|vale (?:a|o) \S+|só usamos|usamos só|a gente não \w+"
         r"|agora (?:é|são|fica|usa|vai) (?!vermelho|verde|melhor)\S+|mudou:|mudamos|aqui (?:é )?tudo"
-        r"|tudo (?:é|fica|vai) (?:em|com|no|na) |ninguém (?!sabe|entende|disse)\w+"
+        r"|tudo (?:é|fica|vai) (?:em|com|no|na) |ninguém (?!sabe|entende|disse)\w+|(?:só )?pra você saber"
+        "|para sua informação|toda (?:noite|semana|segunda|sexta)|todo (?:dia|mês)"
+        r"|sou (?:daltônic[oa]|disléxic[oa]|canhot[oa])|(?:desde|depois d)o incidente|para de \w+ar"
+        "|(?:o jurídico|a segurança|o cliente) (?:insiste|exige|proíbe)"
     ),
     collective=r"nós|a gente|noss\w+|o time|a equipe|aqui|todos|os clientes|os usuários",
     contrast=r"não|nem|sem|em vez|mas|nada|ninguém|nenhum\w*|nada de|nada de \w+|em vez de|no lugar de",
@@ -237,6 +246,7 @@ PORTUGUESE: Final = Tongue(
         "|só para (?:ver|testar)|vou (?:pensar|ver)|café|cerveja|pizza|unicórnio|em teoria|curiosidade"
         r"|seria (?:legal|engraçado|bom)|aposent\w+|pescador|erros?|falh\w+|funciona\w*|passaram|lent[oa]s?"
         r"|quebr\w+|valeu|obrigad[oa]|falta(?:m)?|me pergunto|espera|recomenda|recomendam|sugere|como se"
+        r"|\Aantes\b(?! de)(?!.*agora)"
     ),
     asking=(
         r"o que|por que|porque|como|onde|quem|qual|quais|quando|pode|podemos|poderia|deveria\w*|tem como|será"
@@ -279,13 +289,16 @@ ITALIAN: Final = Tongue(
         "|si (?:usa|fa|salva|scrive|mette|testa|pubblica|chiama) (?:sempre|solo|in|con|su)|odio|evita(?:re)?"
         "|smetti di|eccetto|solo (?:se|dopo|quando|con|tramite)|nel nostro|nella nostra"
         r"|è (?:la regola|obbligatorio|l'unic\w+)|portiamo|passiamo (?:a|ad)|portiamol\w+"
-        r"|\A(?:niente|nessun\w*) (?!problema|panico|di che|fretta|errore|errori|idea)\S+ (?:\S+ )?(?:in|nei|nelle|nel|nella|con|senza|per)"
+        r"|(?:\A|, (?:also |so |dus |więc |então |quindi |donc |así que )?)(?:niente|nessun\w*) (?!problema|panico|di che|fretta|errore|errori|idea)\S+ (?:\S+ )?(?:in|nei|nelle|nel|nella|con|senza|per)"
         r"|non si usa più|non usiamo|non si (?!capisce|vede|sa|riesce)\w+"
         r"|non (?!sappiamo|abbiamo|possiamo|vediamo|capiamo|siamo|vogliamo)\w+iamo"
         r"|richied(?:e|ono) (?:due|tre|almeno|\d|una? )|chiedimi (?:\S+ )?prima|è mort[oa]|non vale più"
         "|vale (?:config|il|la)|usiamo solo|abbiamo scelto"
         r"|(?:ora|adesso) (?:è|sono|usa|va) (?!rosso|verde|meglio)\S+|(?:qui|qua) (?:è )?tutto"
-        r"|tutto (?:è|va|sta) (?:in|su|con) |nessuno (?!sa|capisce|ha)\w+"
+        r"|tutto (?:è|va|sta) (?:in|su|con) |nessuno (?!sa|capisce|ha)\w+|per (?:tua|vostra) info\w*"
+        "|ogni (?:notte|giorno|mattina|settimana|mese|lunedì|venerdì)"
+        "|sono (?:daltonic[oa]|dislessic[oa]|mancin[oa])|(?:dopo|da)l?l'incidente|smettila di"
+        "|(?:il legale|la sicurezza|il cliente) (?:insiste|esige|vieta)"
     ),
     collective=r"noi|nostr\w+|il team|la squadra|qui|qua|tutti|i clienti|gli utenti|abbiamo|usiamo",
     contrast=r"non|nn|né|senza|invece|ma|niente|nessun\w*|nulla|niente \w+|al posto di|invece di|basta \w+",
@@ -312,6 +325,7 @@ ITALIAN: Final = Tongue(
         "|prova veloce|solo per (?:vedere|provare)|ci penso|caffè|birra|pizza|unicorno|in teoria|curiosità"
         r"|sarebbe (?:bello|divertente)|pensione|errori?|fallisc\w+|funziona\w*|passano|lent[oaie]|rott[oaie]"
         "|grazie|manca(?:no)?|mi chiedo|aspetta|consiglia|consigliano|suggerisce|come se"
+        r"|\A(?:prima|una volta)\b(?! di)(?!.*(?:ora|adesso))"
     ),
     asking=(
         "cosa|che cosa|perché|come|dove|chi|quale|quali|quando|puoi|possiamo|potresti|dovremmo|c'è|hai|sai"

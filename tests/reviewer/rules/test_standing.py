@@ -52,6 +52,16 @@ def test_an_answer_about_the_task_at_hand_is_dropped(asked: str, told: str, said
     assert propose(conversation(asked, told, said), memory(), 6_000) == ()
 
 
+@pytest.mark.parametrize("said", answers.REMARKS)
+def test_what_is_said_in_passing_is_kept(said: str) -> None:
+    assert kept(said) == [said]
+
+
+@pytest.mark.parametrize("turns", answers.STORIES, ids=[turns[0] for turns in answers.STORIES])
+def test_stories_other_peoples_rules_and_second_thoughts_are_dropped(turns: tuple[str, ...]) -> None:
+    assert kept(*turns) == []
+
+
 TAKEN_BACK = [
     ("let's use tabs everywhere from now on", "hm no, forget it, we keep spaces"),
     ("we always squash merges from now on", "on second thought leave it as it was"),
