@@ -19,6 +19,7 @@ from curator.model.proposal import Add, Assess, Merge, Operation, Proposed, Remo
 from curator.model.record import u16_len
 from curator.model.redaction import find_secrets
 from curator.model.text import TextFault, is_sanitized, js_trim, memory_text_fault, normalize_memory_text
+from curator.model.unseen import has_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,6 +187,8 @@ def _shape_fault(operation: Operation) -> str | None:
         return f"it holds what looks like a secret ({secrets[0].kind.lower()})"
     if text is not None and _text_fault(operation) is TextFault.SECRET:
         return "it holds what looks like a secret"
+    if text is not None and has_unseen(text) and _text_fault(operation) is None:
+        return "it holds characters that nobody sees"
     if text is not None and not is_sanitized(text):
         return "it holds characters that memory does not keep"
     if isinstance(operation, Merge) and not MERGE_IDS_MIN <= len(operation.entry_ids) <= MERGE_IDS_MAX:
