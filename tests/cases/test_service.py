@@ -16,12 +16,13 @@ from typing import Final
 import pytest
 
 from curator.model.digest import Json
-from tests.acceptance.processes import TEXT, Place, ended, wait_until
-from tests.cases.scene import Here, know, needs, remember, serve, text
+from tests.acceptance.processes import TEXT, WISH, Place, ended, wait_until
+from tests.cases.scene import Here, failing, know, needs, remember, serve, text
 from tests.cli.commands import Ran, environ_of
 from tests.cli.commands import run as run_here
 from tests.fakes.pis import EACH_PI
 from tests.fakes.provider import Settings, serving
+from tests.session_lines import assistant, header, user, write
 
 ADD: Final = text("A-019/fenced.txt")
 
@@ -31,24 +32,29 @@ def events(ran: Ran) -> list[dict[str, object]]:
     return [json.loads(line) for line in ran.err.splitlines()]
 
 
-def test_a_015_a_job_that_was_accepted_is_durable_without_any_farewell_and_half_a_file_is_no_job(
-    tmp_path: Path,
+@pytest.mark.skipif(needs("strace"), reason="strace is not installed")
+@pytest.mark.parametrize("publication", range(1, 7))
+def test_a_015_whoever_is_killed_while_it_queues_has_queued_a_whole_job_or_none(
+    publication: int, tmp_path: Path
 ) -> None:
     place = Here(tmp_path)
     place.configure()
     key = place.project()
-    producer = place.start("enqueue", "--help")
-    job = place.enqueue(key)
-    producer.kill()
-    ended(producer)
-    half = place.layout.queued / f"review_{'0' * 40}.json.{producer.pid}.{'a' * 8}.tmp"
-    half.write_bytes(b'{"version":1,"jo')
-    os.utime(half, (1_700_000_000,) * 2)
+    said = (header(), user("u1", None, WISH.removeprefix("USER: ")), assistant("a1", "u1", "Yes."))
+    session = write(tmp_path / "s.jsonl", *said)
+    argv = ("enqueue", "--session", str(session), "--project", str(tmp_path / "code"))
 
-    ran = place.run("review", "--once", "--maintain")
+    ended(place.start(*argv, before=failing(f"link,linkat:signal=KILL:when={publication}")))
 
-    assert (ran.status, ran.err, place.ending(job)) == (0, "", "applied")
-    assert not list(place.layout.dead_letter.glob("*"))
+    for path in (*place.layout.root.rglob("*.tmp"), *place.layout.root.rglob("*.lock")):
+        os.utime(path, (1_700_000_000,) * 2)
+    first = place.run("review", "--once", "--maintain")
+    again = place.run(*argv)
+    last = place.run("review", "--once", "--maintain")
+    assert [(ran.status, ran.err) for ran in (first, again, last)] == [(0, "")] * 3
+    assert place.texts(key) == [TEXT]
+    assert len(place.attempts()) == 1
+    assert not list(place.layout.root.rglob("*.tmp")) + list(place.layout.dead_letter.glob("*"))
 
 
 def test_a_016_a_card_stays_in_the_mailbox_until_a_window_of_its_project_takes_it(tmp_path: Path) -> None:
