@@ -29,6 +29,10 @@ _RACY_NS: Final = 20_000_000
 _ROWS_AT_ONCE: Final = 1_000
 _IDS_AT_ONCE: Final = 500
 
+_COLUMNS: Final = {table.name: tuple(column.name for column in table.columns) for table in FACTS}
+_KEYS: Final = tuple((table, tuple(key for key in ("job_id", "day") if key in table.c)) for table in FACTS)
+"""By what what is made of a table's rows is found again."""
+
 
 @dataclasses.dataclass(slots=True)
 class Folded:
@@ -67,11 +71,16 @@ class _Folding:
         self._connection = connection
         stamps = connection.execute(select(FOLDERS.c.folder, FOLDERS.c.stamp)).all()
         self._stamps: dict[str, str] = {folder: stamp for folder, stamp in stamps}  # noqa: C416 - rows are no pairs to a type checker
+        listed = connection.scalars(select(SOURCES.c.folder).distinct())
+        self._filled: set[str] = set(map(str, listed))
         faulty = select(SOURCES.c.folder).where(SOURCES.c.fault.is_not(None)).distinct()
         self._faulty = {folder for (folder,) in connection.execute(faulty)}
         self._next_id = int(connection.scalar(select(func.coalesce(func.max(SOURCES.c.id), 0))) or 0) + 1
         self._is_new = self._next_id == 1
         self._touched = Touched()
+        self._going: list[int] = []
+        self._kept: list[dict[str, str]] = []
+        self._unkept: list[str] = []
         self._waiting: dict[str, list[dict[str, Value]]] = {}
         self._tables: dict[str, Relation] = {SOURCES.name: SOURCES, **{table.name: table for table in FACTS}}
         self.folded = Folded()
@@ -82,6 +91,8 @@ class _Folding:
         mark = shelf.mark()
         saved = self._stamps.get(shelf.key)
         if mark is not None and mark.text == saved and shelf.key not in self._faulty:
+            return
+        if mark is None and saved is None and shelf.key not in self._filled:
             return
         known = self._known(shelf.key)
         standing = {} if mark is None else shelf.sources()
@@ -96,21 +107,22 @@ class _Folding:
     def forget_others(self, keys: Iterable[str]) -> None:
         """Let go what stood in folders that are gone."""
         kept = set(keys)
-        listed = {folder for (folder,) in self._connection.execute(select(SOURCES.c.folder).distinct())}
-        for folder in sorted((listed | set(self._stamps)) - kept):
+        for folder in sorted((self._filled | set(self._stamps)) - kept):
             ids = [each.id for each in self._known(folder).values()]
             self._drop(ids)
             self.folded.gone += len(ids)
-            self._connection.execute(delete(FOLDERS).where(FOLDERS.c.folder == folder))
+            self._unkept.append(folder)
 
     def finish(self) -> None:
         """Write what still waits, and make of it what is made of facts."""
+        self._remove()
         for name in [*self._waiting]:
             self._write(name)
+        self._write_stamps()
         derive(self._connection, None if self._is_new else self._touched)
 
     def _known(self, folder: str) -> dict[str, _Known]:
-        if self._is_new:
+        if folder not in self._filled:
             return {}
         columns = select(SOURCES.c.id, SOURCES.c.name, SOURCES.c.stamp, SOURCES.c.fault)
         found = self._connection.execute(columns.where(SOURCES.c.folder == folder))
@@ -127,36 +139,44 @@ class _Folding:
         self.folded.read += 1
 
     def _take_row(self, row: Row, source_id: int) -> None:
-        values = {column.name: row.values.get(column.name) for column in row.table.columns}
-        self._wait(row.table.name, values | {"source_id": source_id})
+        given, table = row.values, row.table.name
+        values = {name: given.get(name) for name in _COLUMNS[table]}
+        values["source_id"] = source_id
+        self._wait(table, values)
         if not self._is_new:
-            self._touch(row.values.get("job_id"), row.values.get("day"))
+            if isinstance(job_id := given.get("job_id"), str):
+                self._touched.jobs.add(job_id)
+            if isinstance(day := given.get("day"), str):
+                self._touched.days.add(day)
 
-    def _touch(self, job_id: object, day: object) -> None:
-        if isinstance(job_id, str):
-            self._touched.jobs.add(job_id)
-        if isinstance(day, str):
-            self._touched.days.add(day)
+    def _drop(self, ids: Iterable[int]) -> None:
+        """Remove sources and their rows, before anything new is written."""
+        self._going.extend(ids)
 
-    def _drop(self, ids: Sequence[int]) -> None:
-        """Remove sources and their rows."""
+    def _remove(self) -> None:
+        ids, self._going = self._going, []
         for first in range(0, len(ids), _IDS_AT_ONCE):
             part = ids[first : first + _IDS_AT_ONCE]
-            for table in FACTS:
+            for table, keys in _KEYS:
                 theirs = table.c.source_id.in_(part)
-                for key in ("job_id", "day"):
-                    if key in table.c:
-                        for (value,) in self._connection.execute(select(table.c[key]).where(theirs)):
-                            self._touch(value if key == "job_id" else None, value if key == "day" else None)
+                for key in keys:
+                    values = set(self._connection.scalars(select(table.c[key]).where(theirs)))
+                    (self._touched.jobs if key == "job_id" else self._touched.days).update(map(str, values - {None}))
                 self._connection.execute(delete(table).where(theirs))
             self._connection.execute(delete(SOURCES).where(SOURCES.c.id.in_(part)))
 
     def _keep(self, folder: str, mark: Mark | None, now: int, saved: str | None) -> None:
-        is_kept = mark is not None and now - mark.newest_ns >= _RACY_NS
         if saved is not None:
-            self._connection.execute(delete(FOLDERS).where(FOLDERS.c.folder == folder))
-        if mark is not None and is_kept:
-            self._connection.execute(insert(FOLDERS), [{"folder": folder, "stamp": mark.text}])
+            self._unkept.append(folder)
+        if mark is not None and now - mark.newest_ns >= _RACY_NS:
+            self._kept.append({"folder": folder, "stamp": mark.text})
+
+    def _write_stamps(self) -> None:
+        for first in range(0, len(self._unkept), _IDS_AT_ONCE):
+            part = self._unkept[first : first + _IDS_AT_ONCE]
+            self._connection.execute(delete(FOLDERS).where(FOLDERS.c.folder.in_(part)))
+        if self._kept:
+            self._connection.execute(insert(FOLDERS), self._kept)
 
     def _wait(self, table: str, values: dict[str, Value]) -> None:
         waiting = self._waiting.setdefault(table, [])
@@ -166,6 +186,7 @@ class _Folding:
 
     def _write(self, name: str) -> None:
         rows = self._waiting.pop(name, [])
+        self._remove()
         if rows:
             self._connection.execute(insert(self._tables[name]), rows)
 

@@ -56,7 +56,14 @@ _SUMS: Final = ", ".join(
     for unit in ("calls", "tokens", "cost_nanousd")
 )
 
+_SPENT_SO: Final = """
+SELECT 'calls', '{so}', CAST(SUM({so}_calls) AS BIGINT), CAST(SUM({so}_tokens) AS BIGINT),
+       CAST(SUM({so}_cost_nanousd) AS BIGINT)
+FROM spent HAVING COUNT(*) > 0
+"""
+_SPENT: Final = "UNION ALL".join(_SPENT_SO.format(so=certainty) for certainty in ("actual", "held", "unknown"))
 _SUMMARY: Final = f"""
+WITH spent AS ({{spent}})
 SELECT 'jobs' AS what, COALESCE(jobs.status, jobs.state) AS name, COUNT(*) AS number,
        NULL AS tokens, NULL AS cost_nanousd
 FROM jobs WHERE {_OF_JOBS} GROUP BY 2
@@ -64,29 +71,32 @@ UNION ALL
 SELECT 'failures', jobs.failure_code, COUNT(*), NULL, NULL
 FROM jobs WHERE jobs.failure_code IS NOT NULL AND {_OF_JOBS} GROUP BY 2
 UNION ALL
-SELECT 'calls', attempts.state, COUNT(*), CAST(SUM({_TOKENS}) AS BIGINT), CAST(SUM({_COST}) AS BIGINT)
-FROM attempts LEFT JOIN jobs ON jobs.job_id = attempts.job_id WHERE {_OF_ATTEMPTS} GROUP BY 2
+SELECT 'models', jobs.model, COUNT(*), NULL, NULL FROM jobs WHERE jobs.model IS NOT NULL AND {_OF_JOBS} GROUP BY 2
 UNION ALL
-SELECT 'models', COALESCE(attempts.model, jobs.model, 'not told'), COUNT(*),
-       CAST(SUM({_TOKENS}) AS BIGINT), CAST(SUM({_COST}) AS BIGINT)
-FROM attempts LEFT JOIN jobs ON jobs.job_id = attempts.job_id
-WHERE attempts.state <> 'cancelled' AND {_OF_ATTEMPTS} GROUP BY 2
+{_SPENT}
 UNION ALL
-SELECT 'memory', branches.project_key || ' ' || branches.branch_name, branches.entries, branches.chars, NULL
-FROM branches WHERE branches.authority = 'external' AND :project = branches.project_key
+SELECT 'memory, entries', branches.branch_name, branches.entries, NULL, NULL
+FROM branches WHERE branches.authority = 'external' AND branches.project_key = :project
 UNION ALL
-SELECT 'memory', 'of all projects', COUNT(*), CAST(SUM(chars) AS BIGINT), NULL
+SELECT 'memory, characters', branches.branch_name, branches.chars, NULL, NULL
+FROM branches WHERE branches.authority = 'external' AND branches.project_key = :project
+UNION ALL
+SELECT 'memory, entries', 'all projects', CAST(SUM(entries) AS BIGINT), NULL, NULL
+FROM branches WHERE authority = 'external' AND :project IS NULL HAVING COUNT(*) > 0
+UNION ALL
+SELECT 'memory, characters', 'all projects', CAST(SUM(chars) AS BIGINT), NULL, NULL
 FROM branches WHERE authority = 'external' AND :project IS NULL HAVING COUNT(*) > 0
 UNION ALL
 SELECT 'changes', revisions.kind, COUNT(*), NULL, NULL
 FROM revisions WHERE (:project IS NULL OR revisions.project_key = :project)
                  AND (:since IS NULL OR revisions.committed_at >= :since) GROUP BY 2
 UNION ALL
-SELECT 'set aside', place, COUNT(*), CAST(SUM(bytes) AS BIGINT), NULL FROM quarantine GROUP BY 2
+SELECT 'set aside', place, COUNT(*), NULL, NULL FROM quarantine WHERE :project IS NULL GROUP BY 2
 UNION ALL
-SELECT 'unreadable', folder, COUNT(*), NULL, NULL FROM sources WHERE fault IS NOT NULL GROUP BY 2
+SELECT 'unreadable', folder, COUNT(*), NULL, NULL FROM sources
+WHERE fault IS NOT NULL AND :project IS NULL GROUP BY 2
 UNION ALL
-SELECT 'runs', state, COUNT(*), NULL, NULL FROM runs GROUP BY 2
+SELECT 'workers', state, COUNT(*), NULL, NULL FROM runs WHERE :project IS NULL GROUP BY 2
 """  # noqa: S608 - the parts are this module's own
 _JOBS: Final = f"""
 SELECT jobs.job_id, jobs.state, jobs.status, jobs.failure_code, jobs.authority, jobs.project_key, jobs.branch_name,
@@ -107,12 +117,11 @@ ORDER BY attempts.day, attempts.reserved_at, attempts.attempt_id
 """  # noqa: S608 - as above
 _SPEND: Final = f"""
 SELECT day, provider, {_SUMS} FROM budgets WHERE (:since IS NULL OR day >= :since) GROUP BY day, provider
-ORDER BY day, provider
 """  # noqa: S608 - as above
 _SPEND_OF_PROJECT: Final = f"""
 SELECT attempts.day, attempts.provider, {_SUMS}
 FROM attempts JOIN jobs ON jobs.job_id = attempts.job_id WHERE {_OF_ATTEMPTS}
-GROUP BY attempts.day, attempts.provider ORDER BY 1, 2
+GROUP BY attempts.day, attempts.provider
 """  # noqa: S608 - as above
 _TIMELINE: Final = """
 SELECT at, what, branch_name, job_id, revision_id, entries, model FROM (
@@ -134,7 +143,8 @@ SELECT at, what, branch_name, job_id, revision_id, entries, model FROM (
 
 def summary(connection: Connection, scope: Scope) -> Answer:
     """Tell how many jobs, calls and changes there were, of which kind, and what they came to."""
-    return _answer(connection, _SUMMARY, scope)
+    spent = _SPEND if scope.project_key is None else _SPEND_OF_PROJECT
+    return _answer(connection, _SUMMARY.format(spent=spent), scope)
 
 
 def jobs(connection: Connection, scope: Scope) -> Answer:
@@ -149,7 +159,8 @@ def attempts(connection: Connection, scope: Scope) -> Answer:
 
 def spend(connection: Connection, scope: Scope) -> Answer:
     """Tell what each day cost with each provider; what is certain apart from what is not."""
-    return _answer(connection, _SPEND if scope.project_key is None else _SPEND_OF_PROJECT, scope)
+    asked = _SPEND if scope.project_key is None else _SPEND_OF_PROJECT
+    return _answer(connection, f"{asked} ORDER BY 1, 2", scope)
 
 
 def timeline(connection: Connection, scope: Scope) -> Answer:

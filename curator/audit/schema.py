@@ -97,6 +97,8 @@ SOURCES: Final = Table(
     _maybe("fault"),
     Index("sources_by_name", "folder", "name", unique=True),
 )
+_FAULTY: Final = SOURCES.c.fault.is_not(None)
+Index("sources_at_fault", SOURCES.c.folder, sqlite_where=_FAULTY, postgresql_where=_FAULTY)
 
 # Facts.
 
@@ -267,8 +269,9 @@ REVISIONS: Final = _fact(
     _count("changes"),
     _one_of("authority", AUTHORITIES),
     _one_of("kind", ("review", "undo")),
-    index=["revision_id", "project_key"],
+    index=["revision_id"],
 )
+Index("revisions_by_project", REVISIONS.c.project_key, REVISIONS.c.kind, REVISIONS.c.committed_at)
 CHANGES: Final = _fact(
     "changes",
     _text("revision_id"),
@@ -361,7 +364,8 @@ JOBS: Final = Table(
     _one_of("authority", AUTHORITIES),
     _one_of("state", states_of(JOB)),
     _one_of("status", (*STATUSES, "completed", "failed")),
-    Index("jobs_by_finished_at", "finished_at"),
+    # All that the summary asks of jobs, so that it need not read them.
+    Index("jobs_by_end", "status", "state", "failure_code", "model", "finished_at", "project_key"),
 )
 GENERATIONS: Final = Table(
     "generations",

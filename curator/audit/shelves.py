@@ -248,7 +248,7 @@ def _project(layout: Layout, place: ProjectLayout, store: memory_facts.Store) ->
 
 
 def _key(layout: Layout, path: Path) -> str:
-    return path.relative_to(layout.root).as_posix()
+    return str(path)[len(str(layout.root)) + 1 :]
 
 
 def _text_of(stamp: Stamp) -> str:

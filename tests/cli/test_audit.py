@@ -37,12 +37,11 @@ def test_the_group_alone_shows_the_summary(home: Home) -> None:
 
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == home.run("audit", "summary").out
-    assert {"jobs", "calls", "models", "memory", "changes", "runs"} == {
-        line.split()[0] for line in ran.out.splitlines()[1:]
-    }
+    whats = {line.split()[0] for line in ran.out.splitlines()[1:]}
+    assert whats == {"jobs", "calls", "models", "memory,", "changes", "workers"}
     told = {(row["what"], row["name"]): row["number"] for row in rows(home.run("audit", "--json").document["summary"])}
     assert told["jobs", "applied"] == 1
-    assert told["calls", "settled"] == 1
+    assert told["calls", "actual"] == 1
 
 
 def test_jobs_attempts_and_spend_are_told_as_tables_json_and_csv(home: Home) -> None:
