@@ -8,6 +8,7 @@ import os
 import pkgutil
 import re
 import socket
+import stat
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,8 +18,8 @@ from curator.durable.clock import SystemChance, SystemClock
 from curator.durable.layout import Layout
 from curator.durable.probe import probe
 from curator.durable.publish import ensure_directory
-from curator.durable.read import stamp_of
-from curator.durable.volume import Volume
+from curator.durable.read import mode_of, stamp_of
+from curator.durable.volume import FOLDER_MODE, Volume
 from curator.errors import BusyError, ConfigError, ReviewerSetupError, UsageError
 from curator.model import event
 from curator.model.ids import WORKER_ID_PATTERN, ProjectKey, WorkerId
@@ -242,6 +243,7 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
     disk, time, dice = volume or Volume(), clock or SystemClock(), chance or SystemChance()
     service, settings = read_service(layout), read_curator(layout)
     ensure_directory(disk, layout.own)
+    _close_to_others(layout, disk, listener)
     shop = Shop(
         layout=layout,
         volume=disk,
@@ -267,6 +269,15 @@ def open_app(  # noqa: PLR0913 - the ports to the world outside, each with its d
     projects = [layout.project(ProjectKey(key)).root for key in project_keys(shop)]
     found = probe(disk, layout, projects=projects, require_power_safe=settings.require_power_safe)
     return App(shop, found, FoldingChild(environ))
+
+
+def _close_to_others(layout: Layout, volume: Volume, listener: Listener) -> None:
+    """Take from others what they could change of the state: whoever may write there may put another queue in its place."""
+    mode = mode_of(layout.root)
+    if mode is not None and stat.S_ISDIR(mode) and mode & (stat.S_IWGRP | stat.S_IWOTH):
+        volume.restrict(layout.root, FOLDER_MODE)
+        fact = f"{layout.root}: others could change what stands there, by mode {stat.S_IMODE(mode):04o}; it is 0700 now"
+        listener.tell(event.Degraded(fact, "See `curator doctor` for what else is open"))
 
 
 def new_clock() -> Clock:

@@ -171,6 +171,28 @@ def test_a_069_a_state_folder_that_others_may_enter_is_named_and_can_be_tightene
     assert [stat.S_IMODE(path.stat().st_mode) for path in (place.layout.root, place.layout.queued)] == [0o700, 0o700]
 
 
+@pytest.mark.parametrize(
+    "command", [("review", "--once"), ("enqueue", "--session", "s.jsonl")], ids=lambda each: each[0]
+)
+def test_a_069_a_state_folder_that_others_may_change_is_closed_and_that_is_said(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    place = Here(tmp_path)
+    place.configure()
+    place.enqueue(place.project())
+    (tmp_path / "s.jsonl").write_bytes(
+        lines(header(cwd=str(tmp_path / "code")), user("u1", None, "Use tabs."), assistant("a1", "u1", "Yes."))
+    )
+    place.layout.root.chmod(0o777)
+
+    first, second = place.run(*command), place.run(*command)
+
+    assert (first.status, second.status) == (0, 0)
+    assert stat.S_IMODE(place.layout.root.stat().st_mode) == 0o700
+    assert f"{place.layout.root}: others could change what stands there, by mode 0777; it is 0700 now" in first.err
+    assert "others could change" not in second.err
+
+
 def test_a_070_planted_words_reach_the_model_as_quoted_evidence_and_close_no_fence(scene: Sessions) -> None:
     place = scene.place
     scene.enqueue(scene.lay("A-070/poisoned.jsonl"))
