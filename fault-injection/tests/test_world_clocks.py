@@ -133,7 +133,7 @@ def test_a_day_that_ends_in_mid_call_keeps_that_call_and_the_next_one_counts_for
         assert (ran.status, ran.err) == (0, "")
         old, new = iso(midnight - 1)[:10], iso(midnight)[:10]
         (before,), (after,) = place.attempts(job), place.attempts(second)
-        assert before.reserved.reserved_at.startswith(f"{old}T23:59:5")
+        assert before.latest.reserved_at.startswith(f"{old}T23:59:5")
         assert isinstance(before.latest, Settled)
         assert before.latest.settled_at.startswith(f"{new}T00:00:0")
         assert (before.latest.day, after.latest.day) == (old, new)

@@ -185,4 +185,4 @@ def know(place: Place, server: Server, api: str = CHAT, **reviewer: Json) -> Non
     base = server.url.removesuffix("/v1") if api == MESSAGES else server.url
     block: Json = {"baseUrl": base, "api": api, "models": [model], "apiKey": KEY}
     place.write(place.layout.agent / "models.json", {"providers": {"fake": block}})
-    place.configure(provider="fake", **{"maxCallsPerDay": 1_000, "maxTokensPerDay": 100_000_000, **reviewer})
+    place.configure("external", "fake", **{"maxCallsPerDay": 1_000, "maxTokensPerDay": 100_000_000, **reviewer})

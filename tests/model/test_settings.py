@@ -107,5 +107,6 @@ def test_another_word_for_what_has_no_end_is_refused(said: Json) -> None:
 
 
 def test_without_a_word_on_it_what_has_no_end_counts_until_it_is_settled() -> None:
-    for given in ({}, {"budget": {}}):
+    empty: list[dict[str, Json]] = [{}, {"budget": {}}]
+    for given in empty:
         assert CuratorSettings.decode(given).budget.unresolved == "charge"
