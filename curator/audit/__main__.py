@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +13,7 @@ from curator.audit.database import fold_in
 from curator.durable.layout import Layout
 from curator.durable.volume import Volume
 from curator.errors import CuratorError
+from curator.workflow.settings_files import read_curator
 
 _NICE: Final = 10
 
@@ -18,8 +21,22 @@ _NICE: Final = 10
 def main(agent: str) -> int:
     """Fold one agent folder; what is to be told goes to stderr."""
     os.nice(_NICE)
+    layout = Layout(Path(agent))
+    ended = [_told(step) for step in (partial(fold_in, layout, Volume(), _say, wait_ms=0), partial(_fold_out, layout))]
+    return max(ended)
+
+
+def _fold_out(layout: Layout) -> None:
+    url = read_curator(layout).audit.url
+    if url is not None:
+        from curator.audit.server import fold_out  # noqa: PLC0415 - most have no such server
+
+        fold_out(layout, url)
+
+
+def _told(step: Callable[[], object]) -> int:
     try:
-        fold_in(Layout(Path(agent)), Volume(), _say, wait_ms=0)
+        step()
     except CuratorError as error:
         if error.code != "busy":
             _say(error.fact)

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from curator.durable.layout import Layout
     from curator.model.ports import Listener
 
-_NEEDED: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TMPDIR")
-"""No key is handed on: the child asks nobody anything."""
+_NEEDED: Final = (
+    *("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TMPDIR", "HOME"),
+    *("PGPASSFILE", "PGSERVICEFILE", "PGSSLROOTCERT", "PGSSLMODE"),
+)
+"""No provider's key is handed on: the child asks no model anything."""
 _END_S: Final = 5.0
 _SAID_CHARS_MAX: Final = 500
 BUSY: Final = 75

@@ -185,8 +185,11 @@ class _Folding:
             self._write(table)
 
     def _write(self, name: str) -> None:
-        rows = self._waiting.pop(name, [])
         self._remove()
+        if name != SOURCES.name:
+            # A row names its source, which stands before it.
+            self._write(SOURCES.name)
+        rows = self._waiting.pop(name, [])
         if rows:
             self._connection.execute(insert(self._tables[name]), rows)
 

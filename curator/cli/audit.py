@@ -166,6 +166,30 @@ def rebuild(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     say(f"{counted(folded.read, 'source')} folded into {layout.audit}.")
 
 
+@app.command()
+def push(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
+    """Fold what is new into the PostgreSQL that `[audit] url` of curator.toml names, as the service does by itself.
+
+    Each machine has tables of its own there, in the schema `curator_host_…`; the views of the schema `curator` show all.
+    """
+    from curator.audit.server import fold_out, host_of
+    from curator.errors import ConfigError
+    from curator.workflow.settings_files import read_curator
+
+    layout = layout_of(agent_dir)
+    url = read_curator(layout).audit.url
+    if url is None:
+        remedy = 'Write `url = "postgresql://host/database"` under [audit]'
+        raise ConfigError(f"{layout.curator_toml}: no [audit] url is set", remedy=remedy)
+    with _progress() as tell:
+        folded = fold_out(layout, url, tell)
+    host = host_of(layout)
+    if as_json:
+        document({"hostId": host, "sources": folded.read, "gone": folded.gone})
+        return
+    say(f"{counted(folded.read, 'source')} folded, {folded.gone:,} gone, as host {host}.")
+
+
 def _scoped(question: ScopedQuestion, since: str | None, project: str | None, agent_dir: Path | None) -> Answer:
     from curator.audit.questions import Scope
     from curator.model.ids import Day

@@ -81,6 +81,18 @@ class BudgetSettings(Record):
         return Day(day_of(day_start(today) - days * DAY_MS))
 
 
+def _url_fault(text: str) -> str | None:
+    return None if text.startswith("postgresql://") else "is not an address like postgresql://host/database"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings(Record):
+    """`[audit]` of curator.toml."""
+
+    url: Annotated[str, Text(1, 1_024, _url_fault)] | None = None
+    """A PostgreSQL that this machine's audit is folded into as well, beside those of others."""
+
+
 FIRST_DAY: Final = Day("0000-00-00")
 """Before any day that there is."""
 
@@ -112,3 +124,4 @@ class CuratorSettings(Record):
     release: Annotated[Release, MayBeAbsent()] = "0.5.4"
     """The extension's release to show in heartbeats where no running one tells it."""
     budget: Annotated[BudgetSettings, MayBeAbsent()] = BudgetSettings()
+    audit: Annotated[AuditSettings, MayBeAbsent()] = AuditSettings()

@@ -24,7 +24,14 @@ from curator.model.digest import Json, MalformedJsonError, parse, pretty
 from curator.model.limits import CURATOR_TOML_BYTES_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.record import Record, Violation
 from curator.model.reviewer_facts import Credential, Found
-from curator.model.settings import BudgetSettings, CuratorSettings, Mode, ReviewerProfile, ServiceSettings
+from curator.model.settings import (
+    AuditSettings,
+    BudgetSettings,
+    CuratorSettings,
+    Mode,
+    ReviewerProfile,
+    ServiceSettings,
+)
 from curator.pi.credentials import find_credential
 from curator.pi.models import find_model
 
@@ -49,6 +56,8 @@ LET_REVIEW: Final = "Run `curator config init --mode external --force`"
 _MEND: Final = "Mend the file, or run `curator config init --force`"
 _ANOTHER: Final = "Run `curator config init --reviewer PROVIDER/MODEL --force`"
 _MEND_TOML: Final = "Mend the file; what it leaves out has a default"
+_ANY_URL: Final = "postgresql://"
+"""Stands for the address, so that its key is known where none is set."""
 _KEY_CHARS_SHOWN: Final = 64
 _PLACE: Final = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
 
@@ -88,6 +97,7 @@ def read_curator(layout: Layout) -> CuratorSettings:
     _refuse_strangers(path, value, CuratorSettings(), "", _MEND_TOML)
     if isinstance(value, dict):
         _refuse_strangers(path, value.get("budget"), BudgetSettings(), "budget.", _MEND_TOML)
+        _refuse_strangers(path, value.get("audit"), AuditSettings(url=_ANY_URL), "audit.", _MEND_TOML)
     return _decoded(path, value, CuratorSettings, _MEND_TOML)
 
 

@@ -91,3 +91,17 @@ def test_a_child_is_told_no_key(history: History) -> None:
 
     assert "SECRET_API_KEY" not in child.environ
     assert history.layout.own.is_dir()
+
+
+def test_a_server_that_is_gone_is_told_once_and_the_file_is_folded_all_the_same(history: History) -> None:
+    toml = history.layout.curator_toml
+    toml.write_text('[audit]\nurl = "postgresql://nobody:s3cret@/none?host=/nowhere"\n', "utf-8")
+    toml.chmod(0o600)
+
+    (told,) = run(history).events
+
+    assert isinstance(told, Stopped)
+    assert "the server that [audit] url names cannot be used" in told.fact
+    assert "s3cret" not in told.fact
+    assert history.folded() == history.files()
+    assert history.warned == []

@@ -156,6 +156,8 @@ def test_its_own_file_is_read(layout: Layout) -> None:
         ('evidence = "made-up-value\n', "is not TOML at line 1, column 26"),
         ("[made-up-value", "is not TOML"),
         ('[budget]\nunresolved = "made-up-value"\n', "budget.unresolved is not `charge` or `expire-after = N days`"),
+        ('[audit]\nurl = "mysql://secret@host/x"\n', "audit.url is not an address like postgresql://host/database"),
+        ("[audit]\nuri = 7\n", "unknown key audit.uri; known are url"),
         ("[budget]\nexpire_after = 7\n", "unknown key budget.expire_after; known are unresolved"),
         ("budget = 7\n", "budget is not an object"),
     ],
