@@ -123,7 +123,7 @@ def test_a_031_a_provider_that_falls_silent_is_left_at_the_deadline_and_the_next
     with serving(Settings(review=f"{mode},ok"), place.log) as server:
         know(place, server)
         jobs = [place.enqueue(place.project(name)) for name in ("one", "two")]
-        command = place.start("review", "--once", before=("faketime", "-f", "+0 x100"))
+        command = place.start("review", "--once", before=("faketime", "-f", "+0 x50"))
         wait_until(lambda: place.requests() == 1)
         (beat,) = [json.loads(path.read_text("utf-8")) for path in place.layout.workers.glob("*.json")]
         ran = ended(command)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
@@ -109,7 +110,8 @@ def test_a_017_a_service_that_ends_takes_all_it_started_with_it(tmp_path: Path) 
 
 def falls_silent(supervisor: socket.socket) -> bool:
     """Listen until nothing is said for as long as the socket waits; what was said before is taken."""
-    for _ in range(10):
+    deadline = time.monotonic() + 6
+    while time.monotonic() < deadline:
         try:
             supervisor.recv(4_096)
         except TimeoutError:
@@ -124,7 +126,7 @@ def test_a_041_a_service_whose_loop_stands_still_feeds_no_watchdog_though_its_he
     job = place.job(key := place.project())
     record = place.layout.queued / f"{job.id}.json"
     # Its main thread alone is held, for as long as it takes to look, when it opens that one job.
-    held = ("strace", "-D", "-qqq", "-o", "/dev/null", "-P", str(record), "-e", "inject=openat:delay_enter=3000000")
+    held = ("strace", "-D", "-qqq", "-o", "/dev/null", "-P", str(record), "-e", "inject=openat:delay_enter=8000000")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
         supervisor.bind(str(tmp_path / "notified"))
         supervisor.settimeout(20)
@@ -210,6 +212,14 @@ def test_a_048_a_broken_configuration_ends_in_a_status_that_the_unit_does_not_re
     assert "StartLimitIntervalSec=0" in unit
 
 
+def asked_again(place: Place, service: subprocess.Popen[bytes]) -> int:
+    """Let all that waits go on, and tell how often the provider has been asked."""
+    place.run("jobs", "retry", "--all")
+    # A wish to read the configuration again ends the pause of all.
+    service.send_signal(signal.SIGHUP)
+    return place.requests()
+
+
 def test_a_080_the_same_trouble_is_told_once_and_not_at_every_try(tmp_path: Path) -> None:
     place = Here(tmp_path)
     with serving(Settings(review="http401"), place.log) as server:
@@ -217,12 +227,8 @@ def test_a_080_the_same_trouble_is_told_once_and_not_at_every_try(tmp_path: Path
         for number in range(4):
             place.enqueue(place.project(f"p{number}"))
         service = serve(place)
-        for turn in range(1, 5):
-            wait_until(lambda turn=turn: place.requests() >= turn)  # type: ignore[misc]  # mypy infers no default
-            wait_until(lambda: place.states().get("settled", 0) == place.requests())
-            place.run("jobs", "retry", "--all")
-            # What was edited is taken over, and what waits for it goes on.
-            service.send_signal(signal.SIGHUP)
+        wait_until(lambda: place.requests() >= 1)
+        wait_until(lambda: asked_again(place, service) >= 4)
         service.terminate()
         ran = ended(service)
 
@@ -231,6 +237,7 @@ def test_a_080_the_same_trouble_is_told_once_and_not_at_every_try(tmp_path: Path
     assert len(ran.err) < 20_000
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_080_a_full_log_stops_no_review(tmp_path: Path) -> None:
     place = Here(tmp_path)
     place.configure()

@@ -91,7 +91,7 @@ def test_a_037_a_day_of_the_budget_is_the_day_of_utc_in_every_zone(tmp_path: Pat
     with serving(Settings(review="ok"), place.log) as server:
         know(place, server, maxCallsPerDay=1)
         jobs = [place.enqueue(place.project(name)) for name in ("one", "two", "three")]
-        done = [reviewed("PST8", -30), reviewed("CST-8", -15), reviewed("<+14>-14", 1), reviewed("PST8", 5)]
+        done = [reviewed("PST8", -90), reviewed("CST-8", -60), reviewed("<+14>-14", 1), reviewed("PST8", 5)]
 
     assert done == [1, 0, 1, 0]
     assert Counter(seen.latest.day for seen in place.attempts()) == {"2031-03-09": 1, "2031-03-10": 1}
