@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Final
@@ -41,24 +42,21 @@ def test_a_058_a_lock_whose_owner_is_gone_is_taken_over_whatever_process_has_its
 
 
 def test_a_058_a_lock_of_a_living_owner_is_never_broken_however_old_it_is(tmp_path: Path) -> None:
+    lived_s = int(subprocess.run(["ps", "-o", "etimes=", "-p", "1"], capture_output=True, text=True, check=True).stdout)
+    if lived_s < 90:
+        pytest.skip("the first process of this machine is too young to have held a lock for a minute")
     place = Here(tmp_path)
     place.configure()
     job = place.enqueue(place.project())
     lock = place.layout.spool_lock
-    lock.write_text(f"{os.getpid()}:22222222-2222-4222-8222-222222222222\n", "utf-8")
+    lock.write_text("1:22222222-2222-4222-8222-222222222222\n", "utf-8")
     before = lock.read_bytes()
-    # Older than any lock may get without its owner, and younger than this process.
-    os.utime(lock, (_began() + 3,) * 2)
+    os.utime(lock, (time.time() - 60,) * 2)
 
     ran = place.review()
 
     assert_refused(ran, 75, lock, "is held")
     assert (lock.read_bytes(), place.ending(job)) == (before, "queued")
-
-
-def _began() -> float:
-    """Return when this process began, in seconds."""
-    return Path(f"/proc/{os.getpid()}").stat().st_mtime if Path("/proc").is_dir() else time.time() - 60
 
 
 def test_a_059_a_worker_that_slept_past_its_lease_is_fenced_and_its_result_counted_but_not_elected(

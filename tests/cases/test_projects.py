@@ -88,6 +88,12 @@ def test_a_073_a_project_that_was_renamed_keeps_its_memory_and_its_jobs_go_nowhe
     shown = place.run("status").out + place.run("project", "list").out
     assert str(old) in shown
     assert place.run("memory", "show", "--project", str(new)).status == 66
+    old.symlink_to(new)
+    place.let_go_on(waiting)
+    through_a_link = place.review()
+    assert f"{old}: the project root now leads to {new}, which is another project" in through_a_link.err
+    assert place.ending(waiting) == "queued"
+    old.unlink()
     linked = place.run("project", "link", str(old), str(new), "--yes")
     assert linked.status == 0, linked.err
     place.let_go_on(waiting) if place.ending(waiting) == "queued" else None

@@ -212,29 +212,30 @@ def test_a_048_a_broken_configuration_ends_in_a_status_that_the_unit_does_not_re
     assert "StartLimitIntervalSec=0" in unit
 
 
-def asked_again(place: Place, service: subprocess.Popen[bytes]) -> int:
-    """Let all that waits go on, and tell how often the provider has been asked."""
+def tried_again(place: Place, service: subprocess.Popen[bytes]) -> int:
+    """Let all that waits go on, and tell how often a call was given up before it left."""
     place.run("jobs", "retry", "--all")
     # A wish to read the configuration again ends the pause of all.
     service.send_signal(signal.SIGHUP)
-    return place.requests()
+    return place.states()["cancelled"]
 
 
 def test_a_080_the_same_trouble_is_told_once_and_not_at_every_try(tmp_path: Path) -> None:
     place = Here(tmp_path)
-    with serving(Settings(review="http401"), place.log) as server:
+    with serving(Settings(), place.log) as server:
         know(place, server)
-        for number in range(4):
-            place.enqueue(place.project(f"p{number}"))
-        service = serve(place)
-        wait_until(lambda: place.requests() >= 1)
-        wait_until(lambda: asked_again(place, service) >= 4)
-        service.terminate()
-        ran = ended(service)
+    # Nobody listens there any more.
+    for number in range(4):
+        place.enqueue(place.project(f"p{number}"))
+    service = serve(place)
+    wait_until(lambda: place.states()["cancelled"] >= 1)
+    wait_until(lambda: tried_again(place, service) >= 5)
+    service.terminate()
+    ran = ended(service)
 
-    told = events(ran)
-    assert len([each for each in told if each["event"] == "stopped"]) <= 2
-    assert len(ran.err) < 20_000
+    told = [each for each in events(ran) if each["event"] == "stopped"]
+    assert [each["code"] for each in told] == ["provider_unreachable"]
+    assert (place.requests(), len(ran.err) < 20_000) == (0, True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
