@@ -186,7 +186,7 @@ def test_a_077_a_file_of_root_is_named_and_costs_its_project_alone(where: str, t
         pytest.skip("another account cannot run this installation")
 
     assert (str(path) in ran.stderr, "belongs to user 0" in ran.stderr) == (True, True), ran.stderr
-    assert (place.ending(blocked), place.ending(healthy)) == ("queued", "applied")
+    assert (place.ending(blocked), place.ending(healthy)) == ("queued", "applied"), ran.stdout + ran.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be refused as root")
