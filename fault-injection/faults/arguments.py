@@ -88,7 +88,11 @@ _RESTS: Final = (
 )
 _GATES_ASK: Final = "the rules take their words from sanitized evidence, and the gates ask again"
 _TABLES: Final = "only a wrong table can lead elsewhere, and each of those is planted as one of its own"
+_ASKED_AGAIN: Final = "what is proposed is asked for secrets again"
 SPARE_GUARDS: Final = {
+    "admission/apply.py unknown_entry: no is_sanitized(entry_id)": (
+        "an id has no character that sanitizing takes, and the next question knows every token that it knows"
+    ),
     "pi/evidence.py clean: no is_sanitized(text)": _RESTS,
     "pi/evidence.py _cut: no is_sanitized(shortened)": _RESTS,
     "model/feedback.py shown_changes: no sanitize(f'{entry.importance}: {entry.text}')": (
@@ -99,7 +103,8 @@ SPARE_GUARDS: Final = {
     ),
     "reviewer/rules/proposal.py is_fit: no is_sanitized(text)": _GATES_ASK,
     "reviewer/rules/proposal.py _replace: no is_sanitized(text)": _GATES_ASK,
-    "reviewer/rules/standing.py _statements: no contains_secret(message.text)": "what is proposed is asked for secrets again",
+    "reviewer/rules/standing.py _tells_secret: no contains_secret(message.text)": _ASKED_AGAIN,
+    "reviewer/rules/standing.py _topic: no contains_secret(text)": _ASKED_AGAIN,
     "store/attempts/journal.py _prove_arrow: no refusal if leads_to is not stands": _TABLES,
     "store/attempts/journal.py advance: no _prove_arrow(record)": _TABLES,
     "workflow/attempt.py _failed: no sanitize(message)": (
