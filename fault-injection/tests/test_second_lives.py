@@ -9,7 +9,7 @@ from faults.campaign import Stage
 from faults.figures import note
 from faults.scenarios import SCENARIOS
 
-SAMPLE = {"applied", "held", "retried", "shadow", "set-aside"}
+SAMPLE = {"applied", "held", "retried", "set-aside"}
 """In each run: of these scenarios, the cuts that take what the killed process wrote. With time, every cut of them all."""
 
 
