@@ -25,9 +25,8 @@ def has_room(shop: Shop, hold: Hold = LEAST) -> bool:
     profile = shop.service.reviewer
     if profile is None:
         return False
-    today, attempts = Day(day_of(shop.clock.now())), shop.stores.attempts
-    since = shop.settings.budget.counts_from(today)
-    spent = attempts.exposure(profile.provider, today) + attempts.unresolved(profile.provider, today, since)
+    today = Day(day_of(shop.clock.now()))
+    spent = shop.stores.attempts.counted(profile.provider, today, shop.settings.budget.counts_from(today))
     return profile.limits.refusal(spent, hold) is None
 
 

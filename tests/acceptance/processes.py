@@ -18,6 +18,7 @@ from typing import Final
 
 from curator.app import App, open_app
 from curator.durable.layout import Layout
+from curator.model.decision import ProviderResult
 from curator.model.digest import Json
 from curator.model.feedback import Pending, Ready
 from curator.model.ids import BranchName, ProjectKey, project_key, session_key
@@ -171,6 +172,11 @@ class Place:
         assert store.faults() == ()
         found = [seen for day in store.days() for seen in store.of_day(day)]
         return [seen for seen in found if job is None or seen.latest.job_id == job.id]
+
+    def result(self, job: Job) -> ProviderResult:
+        """Return the one result that a job's attempts brought."""
+        (result,) = self.shop().stores.decisions.results(job.id)
+        return result
 
     def states(self, job: Job | None = None) -> Counter[str]:
         """Count the states of the journal's attempts."""

@@ -12,7 +12,6 @@ from typing import Final
 import pytest
 
 from curator.model.budget import Amount, Exposure
-from curator.model.decision import ProviderResult
 from curator.model.digest import Json
 from curator.model.job import Job
 from curator.model.limits import RETRY_BASE_MS, RETRY_CONFIG_BASE_MS
@@ -97,11 +96,6 @@ def expected(seen: Seen, row: Row | None, *, is_estimated: bool = False) -> Expo
             return Exposure(unknown=hold) if is_unknown else Exposure(actual=hold)
 
 
-def result_of(place: Place, job: Job) -> ProviderResult:
-    (result,) = place.shop().stores.decisions.results(job.id)
-    return result
-
-
 @pytest.mark.parametrize("api", APIS)
 def test_each_failure_is_one_request_and_ends_as_its_row_says(tmp_path: Path, api: str) -> None:
     place = Place(tmp_path)
@@ -134,7 +128,7 @@ def judge(place: Place, mode: Mode, job: Job) -> Exposure:
     if row is None:
         assert place.ending(job) == ("noop" if mode.name == "noop" else "applied")
         return seen.exposure
-    outcome = result_of(place, job).outcome
+    outcome = place.result(job).outcome
     assert isinstance(outcome, Failed)
     assert outcome.error.code == row.code, mode
     assert place.ending(job) == (row.code if row.kind.value == "terminal" else "queued"), mode
@@ -164,7 +158,7 @@ def test_what_every_job_would_meet_is_met_once_and_costs_no_try(tmp_path: Path, 
     (seen,) = place.attempts()
     assert (seen.state, seen.exposure) == (mode.row.state, Exposure(actual=Amount(1)))
     asked = next(job for job in jobs if job.id == seen.latest.job_id)
-    outcome = result_of(place, asked).outcome
+    outcome = place.result(asked).outcome
     assert isinstance(outcome, Failed)
     assert 0 <= waits_ms(place, asked, outcome) - RETRY_CONFIG_BASE_MS < SLACK_MS
 
@@ -182,7 +176,7 @@ def test_a_provider_that_takes_nothing_more_is_asked_once_and_costs_no_try(tmp_p
             seen = place.attempts()[-1]
             assert (seen.state.value, seen.exposure) == ("settled", Exposure(actual=Amount(1)))
             asked = next(job for job in jobs if job.id == seen.latest.job_id)
-            outcome = result_of(place, asked).outcome if turn == 1 else None
+            outcome = place.result(asked).outcome if turn == 1 else None
             if isinstance(outcome, Failed):
                 wait = RETRY_AFTER_S * 1_000
                 assert 0 <= waits_ms(place, asked, outcome) - wait < SLACK_MS + wait // 4

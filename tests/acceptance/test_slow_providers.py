@@ -11,8 +11,6 @@ from typing import Final
 import pytest
 
 from curator.model.budget import Amount, Exposure
-from curator.model.decision import ProviderResult
-from curator.model.job import Job
 from curator.model.limits import LEASE_MS, RETRY_BASE_MS
 from curator.model.outcome import Failed
 from curator.model.times import ms_of
@@ -28,11 +26,6 @@ SLACK_MS: Final = 120_000
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
-
-
-def result_of(place: Place, job: Job) -> ProviderResult:
-    (result,) = place.shop().stores.decisions.results(job.id)
-    return result
 
 
 @pytest.mark.skipif(shutil.which("faketime") is None, reason="faketime is not installed")
@@ -56,7 +49,7 @@ def test_a_provider_without_an_end_is_left_in_time_and_charged_at_its_hold(
     (seen,) = place.attempts(job)
     hold = Amount(1, seen.latest.hold_tokens, seen.latest.hold_cost_nanousd)
     assert (seen.state.value, seen.exposure) == ("unknown", Exposure(unknown=hold))
-    outcome = result_of(place, job).outcome
+    outcome = place.result(job).outcome
     assert isinstance(outcome, Failed)
     assert (outcome.error.code, outcome.error.retryable) == ("model_timeout", True)
     waited_s = (ms_of(outcome.completed_at) - ms_of(seen.latest.reserved_at)) / 1_000

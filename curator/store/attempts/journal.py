@@ -198,6 +198,10 @@ class AttemptStore:
         with self._mutex:
             return self._unresolved(provider, before, since)
 
+    def counted(self, provider: str, today: Day, since: Day = FIRST_DAY) -> Exposure:
+        """Return what the limits of a day are checked against: its own exposure, and what has no end of the days before."""
+        return self.exposure(provider, today) + self.unresolved(provider, today, since)
+
     def unresolved_providers(self, before: Day, since: Day = FIRST_DAY) -> tuple[str, ...]:
         """Return whose attempts of earlier days have no end."""
         with self._mutex:

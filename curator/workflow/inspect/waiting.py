@@ -190,8 +190,7 @@ class _Look:
         if reviewer is None:
             return None
         since = settings_of(self._layout).budget.counts_from(today)
-        spent = self._attempts.exposure(reviewer.provider, today)
-        return spent_limit(reviewer.limits, (spent + self._attempts.unresolved(reviewer.provider, today, since)).total)
+        return spent_limit(reviewer.limits, self._attempts.counted(reviewer.provider, today, since).total)
 
     def _setup_code(self) -> str | None:
         """Return why the reviewer cannot be asked, as far as the files show it; no key is resolved, and Pi not asked."""
