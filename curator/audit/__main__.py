@@ -22,7 +22,7 @@ def main(agent: str) -> int:
     """Fold one agent folder; what is to be told goes to stderr."""
     os.nice(_NICE)
     layout = Layout(Path(agent))
-    ended = [_told(step) for step in (partial(fold_in, layout, Volume(), _say, wait_ms=0), partial(_fold_out, layout))]
+    ended = [_told(step) for step in (partial(fold_in, layout, Volume(), _say, turn_ms=0), partial(_fold_out, layout))]
     return max(ended)
 
 

@@ -106,15 +106,17 @@ def fold_in(
     tell: Callable[[int, int], None] | None = None,
     *,
     anew: bool = False,
+    turn_ms: int = AUDIT_WAIT_MS,
     wait_ms: int = AUDIT_WAIT_MS,
 ) -> Folded:
     """Bring the file to what the files of the agent folder say; `anew` from nothing.
 
-    Raises `BusyError` while another process folds, `ShadowError` or `StorageError` where no file can be had.
+    Another's fold is waited for `turn_ms`, who reads or holds the file `wait_ms`. Raises `BusyError` after that,
+    `ShadowError` or `StorageError` where no file can be had.
     """
     path = layout.audit
     ensure_directory(volume, layout.own)
-    with Domain("audit", KernelLock(layout.audit_guard), wait_ms).hold():
+    with Domain("audit", KernelLock(layout.audit_guard), turn_ms).hold():
         fault = None if anew else _fault_of(path)
         if fault is None and not anew and stamp_of(path) is not None:
             try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,28 @@ def test_while_somebody_else_folds_a_child_ends_without_a_word(history: History)
     lock.release()
     assert heard.events == []
     assert not history.layout.audit.exists()
+
+
+def test_a_reader_in_the_way_is_waited_for(history: History) -> None:
+    """Who asks just when a fold is written should not cost what is in it until the next one."""
+    history.fold()
+    reader = sqlite3.connect(
+        f"file:{history.layout.audit}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+    )
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM jobs").fetchone()
+    history.enqueue()
+    history.review()
+    child, heard = FoldingChild(dict(os.environ)), Listening()
+    child.start(history.layout, heard)
+    wait_until(history.layout.audit.with_name("shadow.sqlite-journal").exists)
+    threading.Timer(0.3, reader.close).start()
+    wait_until(lambda: child.collect(heard))
+
+    assert heard.events == []
+    asked = sqlite3.connect(f"file:{history.layout.audit}?mode=ro", uri=True)
+    assert asked.execute("SELECT count(*) FROM jobs").fetchone() == (2,)
+    asked.close()
 
 
 def test_one_child_at_a_time_and_an_ended_one_leaves_nothing(history: History) -> None:
