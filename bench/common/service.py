@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,11 +28,40 @@ def environ_of(place: Place) -> dict[str, str]:
     return {**kept, "HOME": home, "PI_CODING_AGENT_DIR": str(place.layout.agent), "PYTHONPATH": path, "TZ": "UTC"}
 
 
-def start(place: Place, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-    """Start the service; its log goes to a file beside the agent folder."""
+def start(place: Place, before: Sequence[str] = (), told: Told | None = None) -> subprocess.Popen[bytes]:
+    """Start the service; its log goes to a file beside the agent folder, or to who listens."""
     with (place.home / "service.log").open("ab") as log:
         argv = [*before, sys.executable, "-m", "curator_service"]
-        return subprocess.Popen(argv, env=environ_of(place), cwd=place.home, stdout=log, stderr=log)
+        heard = log.fileno() if told is None else told.mouth
+        return subprocess.Popen(argv, env=environ_of(place), cwd=place.home, stdout=log, stderr=heard)
+
+
+class Told:
+    """The log of a service, line by line, with the time at which each event came for a job."""
+
+    def __init__(self, event: str) -> None:
+        """Listen for one event."""
+        ear, self.mouth = os.pipe()
+        self._event = event
+        self._heard: dict[str, float] = {}
+        self._news = threading.Condition()
+        threading.Thread(target=self._listen, args=(ear,), daemon=True).start()
+
+    def wait_for(self, job_id: str, seconds: float) -> float:
+        """Wait for the event of a job and return when it came. Raises `TimeoutError`."""
+        with self._news:
+            if not self._news.wait_for(lambda: job_id in self._heard, seconds):
+                raise TimeoutError(f"{self._event} of {job_id} did not come")
+            return self._heard[job_id]
+
+    def _listen(self, ear: int) -> None:
+        with open(ear, "rb") as lines:
+            for line in lines:
+                now, told = time.perf_counter(), json.loads(line)
+                if told.get("event") == self._event:
+                    with self._news:
+                        self._heard[told["job_id"]] = now
+                        self._news.notify_all()
 
 
 def command(place: Place, *arguments: str, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
@@ -58,9 +89,9 @@ def is_up(place: Place, service: subprocess.Popen[bytes]) -> bool:
 
 
 @contextlib.contextmanager
-def running(place: Place) -> Iterator[subprocess.Popen[bytes]]:
+def running(place: Place, told: Told | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Run the service while the block does, up when it begins; end it with TERM."""
-    service = start(place)
+    service = start(place, told=told)
     try:
         if not wait_until(lambda: is_up(place, service)):
             raise TimeoutError((place.home / "service.log").read_text("utf-8"))
