@@ -11,6 +11,12 @@ INT_MAX: Final = 2**53 - 1
 EVIDENCE_TURNS_MAX: Final = 12
 EVIDENCE_CHARS_MAX: Final = 32_000
 
+# Trajectories: ours.
+NODE_CHARS_MAX: Final = 64_000
+"""Twice what a review may see at once: what is longer is a pasted file, of which the beginning tells enough."""
+NODE_LINE_BYTES_MAX: Final = 393_216
+"""A node's canonical line: its text with every character escaped, and its ids."""
+
 # Memory (interop.md 4.1, 7.5, 8.3).
 ENTRY_CHARS_READ_MAX: Final = 4_000
 """A job may carry such an entry; nothing of ours creates one."""

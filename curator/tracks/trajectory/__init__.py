@@ -1,0 +1,1 @@
+"""What was said in Pi's sessions, as one graph per project: read once, kept without secrets, reviewed by nobody yet."""
