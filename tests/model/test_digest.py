@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import time
 from typing import Final, TypeAlias
 
 import pytest
@@ -169,6 +170,21 @@ def test_the_last_of_two_equal_keys_wins() -> None:
 
 def test_keys_are_sorted_by_utf16_units_so_that_astral_ones_come_before_private_ones() -> None:
     assert canonical({"\ue000": 1, "😀": 2}) == '{"😀":2,"\ue000":1}'
+
+
+def test_keys_behind_other_odd_characters_are_found_as_well() -> None:
+    assert canonical({"😀\ue000😀 ": 1, "😀\ue000": 2, "x": "\ue000"}) == '{"x":"\ue000","😀\ue000":2,"😀\ue000😀 ":1}'
+    assert canonical({"\ue000a😀b": 1, "😀z": "😀"}) == '{"😀z":"😀","\ue000a😀b":1}'
+
+
+def test_a_text_of_emoji_takes_time_by_its_length_not_by_the_square() -> None:
+    text = "😀" * 200_000
+
+    begun = time.process_time()
+    written = canonical({"text": text})
+
+    assert time.process_time() - begun < 2
+    assert written == f'{{"text":"{text}"}}'
 
 
 def test_a_lone_surrogate_is_escaped_and_a_pair_becomes_its_character() -> None:
