@@ -27,7 +27,7 @@ from curator.workflow.replay import replay_job
 from curator.workflow.undo import undo
 from faults.campaign import Scenario
 from faults.recording import Mark
-from faults.world import MAIN, MORNING, Fails, Says, SaysRaw, Stops, Unready, World, provenance_at
+from faults.world import MAIN, MORNING, Fails, Limited, Says, SaysRaw, Stops, Unready, World, provenance_at
 
 if TYPE_CHECKING:
     from faults.campaign import Run
@@ -391,6 +391,7 @@ _ALL: Final = (
     ),
     _one("retried", Fails(), _ALPHA, run=_review_twice),
     _one("billed", Fails("unexpected_tool_use", has_provenance=True), _ALPHA, run=_review_twice),
+    _one("limited", Limited(MORNING + _BACK_OFF_MS, _ALPHA), run=_review_twice),
     _one("unusable", SaysRaw("I would rather chat."), _ALPHA, run=_review_twice),
     _one("failed", _TERMINAL),
     _one("spent", Fails(), Fails(), Fails(), run=_review_thrice),

@@ -40,6 +40,7 @@ from curator.store.jobs import JobStore
 from curator.store.spool import Spool
 from curator.store.standings import StandingStore
 from curator.workflow.reconcile import reconcile
+from curator.workflow.retry import RATE_LIMITED
 from curator.workflow.settings_files import read_curator, read_service, write_service
 from curator.workflow.shop import Shop, Stores
 from faults.recording import Mark
@@ -141,13 +142,21 @@ class Unready:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Limited:
+    """The provider takes nothing more before a moment, and says so in an answer that is counted."""
+
+    until: int
+    then: Says
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Stops:
     """In its first life the process is asked to stop before it has sent anything."""
 
     then: Says
 
 
-Reply: TypeAlias = Says | SaysRaw | Fails | Unready | Stops
+Reply: TypeAlias = Says | SaysRaw | Fails | Unready | Limited | Stops
 Script: TypeAlias = "Mapping[str, tuple[Reply, ...]]"
 """By frontier, what each provider attempt of that job meets; the last reply stands for all later ones."""
 
@@ -380,6 +389,9 @@ class _ScriptedReviewer:
             if world.clock.now() < reply.until:
                 raise ReviewerSetupError(reply.code, "the script has no key for this model")
             reply = reply.then
+        elif isinstance(reply, Limited):
+            is_open = world.clock.now() >= reply.until
+            reply = reply.then if is_open else Fails(RATE_LIMITED, Class.LATER, has_provenance=True)
         elif isinstance(reply, Stops):
             if world.is_first_life:
                 world.stop.set()
