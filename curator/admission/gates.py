@@ -22,7 +22,7 @@ from curator.model.text import TextFault, is_sanitized, js_trim, memory_text_fau
 from curator.model.unseen import has_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from curator.model.admission import Status
     from curator.model.job import Job
@@ -109,17 +109,33 @@ def recheck(  # noqa: PLR0913 - each is one of the nine questions' grounds
     new_ids: Sequence[str],
 ) -> Resolved:
     """Decide what an elected proposal does to the branch as it stands; call it under the project's lock."""
-    operations = [_normalized(operation) for operation in operations[:OPERATIONS_MAX]]
     if not is_at_base:
         return Resolved("stale", ("Memory changed while this was reviewed; nothing was changed.",), branch)
-    refused = _refusals(job, operations, evidence, require_evidence=require_evidence)
+
+    def evidence_fault(index: int) -> str | None:
+        return _evidence_fault(index, evidence, job.transcript, require_evidence=require_evidence)
+
+    return resolve(operations, branch, job.max_chars, now, new_ids, evidence_fault)
+
+
+def resolve(
+    operations: Sequence[Operation],
+    branch: Branch,
+    max_chars: int,
+    now: str,
+    new_ids: Sequence[str],
+    evidence_fault: Callable[[int], str | None] = lambda _: None,
+) -> Resolved:
+    """Decide what operations do to a branch, by every question but those of base and evidence."""
+    operations = [_normalized(operation) for operation in operations[:OPERATIONS_MAX]]
+    refused = _refusals(operations, evidence_fault)
     if refused:
         return Resolved("rejected", refused, branch)
     try:
         applied = apply(branch, operations, now, new_ids)
     except InapplicableError as error:
         return Resolved("rejected", (f"Refused: {error}.",), branch)
-    violated = capacity_fault(branch, applied.branch, job.max_chars) if applied.is_changed else None
+    violated = capacity_fault(branch, applied.branch, max_chars) if applied.is_changed else None
     if violated is not None:
         return Resolved("noop", (f"Nothing was changed: {violated}.",), branch)
     if not applied.is_changed:
@@ -127,9 +143,7 @@ def recheck(  # noqa: PLR0913 - each is one of the nine questions' grounds
     return Resolved("applied", applied.messages, applied.branch)
 
 
-def _refusals(
-    job: Job, operations: Sequence[Operation], evidence: Evidence | None, *, require_evidence: bool
-) -> tuple[str, ...]:
+def _refusals(operations: Sequence[Operation], evidence_fault: Callable[[int], str | None]) -> tuple[str, ...]:
     found: list[str] = []
     for index, operation in enumerate(operations):
         fault = _text_fault(operation)
@@ -137,7 +151,7 @@ def _refusals(
             _shape_fault(operation)
             or (None if _no_id(operation) is None else "it names an entry by an id that cannot be stored")
             or (None if fault is None else _in_words(fault, operation))
-            or _evidence_fault(index, evidence, job.transcript, require_evidence=require_evidence)
+            or evidence_fault(index)
         )
         if reason is not None:
             found.append(f"Refused: operation {index + 1}: {reason}.")

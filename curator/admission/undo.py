@@ -1,4 +1,4 @@
-"""Take the latest review back, entry by entry (interop.md 8.6): what was changed since refuses, the rest returns."""
+"""Take a review back, entry by entry (interop.md 8.6): what was changed since refuses, the rest returns."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from curator.model.record import Violation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator.model.ids import RevisionId
     from curator.model.memory import Change, Revision
 
 
-def invert(branch: Branch, history: Sequence[Revision], now: str) -> tuple[Review, Branch]:
-    """Return the latest review that is not undone, and the branch without it; unrelated later writes stay.
+def invert(
+    branch: Branch, history: Sequence[Revision], now: str, review_id: RevisionId | None = None
+) -> tuple[Review, Branch]:
+    """Return a review that is not undone, and the branch without it; unrelated later writes stay.
 
-    An undo that a crash cut off between its branch and its revision is recognized: then the branch comes back as it is.
+    It is the one of that id, by default the latest. An undo that a crash cut off between its branch and its revision is recognized: then the branch comes back as it is.
     Raises `RefusedError` where there is nothing to undo, or naming the entries that were changed since.
     """
     undone = {revision.review_revision_id for revision in history if isinstance(revision, Undo)}
-    reviews = [revision for revision in history if isinstance(revision, Review) and revision.id not in undone]
+    reviews = [
+        revision
+        for revision in history
+        if isinstance(revision, Review) and revision.id not in undone and review_id in (None, revision.id)
+    ]
     if not reviews:
         raise RefusedError("there is no review to undo", remedy="See `curator memory log`")
     review = reviews[-1]

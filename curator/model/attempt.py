@@ -57,7 +57,7 @@ class _Facts(Record):
     day: ADay
     provider: AProvider
     job_id: AJobId | None = None
-    """Absent for an adopted attempt whose identity did not name its job, and for a trial, which belongs to none."""
+    """Absent for an adopted attempt whose identity did not name its job, and for a trial or a backfill, which have none."""
     job_digest: ADigest
     claim_attempt: Annotated[int, Integer(1)]
     lease_token: ALeaseToken
@@ -66,8 +66,9 @@ class _Facts(Record):
     hold_cost_nanousd: _Count
     base_branch_digest: ADigest | None = None
     """The branch state that the attempt judges; absent for an adopted one, which judges the job's own."""
-    origin: Literal["curator", "adopted", "trial"]
-    """Whether a job asked for it, another worker made it, or somebody wanted to see what a reviewer makes of it."""
+    origin: Literal["curator", "adopted", "trial", "backfill"]
+    """Whether a job asked for it, another worker made it, somebody wanted to see what a reviewer makes of it, or a plan
+    has it look at old sessions."""
 
     def check(self, where: str = "") -> None:
         """The id is the claim's."""

@@ -8,6 +8,7 @@ INVARIANT  Status is decided once, under the project's lock, against the branch 
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Literal
 
 from curator.admission.gates import recheck
@@ -25,6 +26,8 @@ from curator.workflow.history import judged_by
 from curator.workflow.stuck import was_given_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from curator.model.admission import Receipt, Tombstone
     from curator.model.decision import Decision
     from curator.model.digest import Digest
@@ -33,22 +36,33 @@ if TYPE_CHECKING:
     from curator.workflow.shop import Shop
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    """A change that was put together before, by a track, out of more than one answer."""
+
+    admit: Callable[[Branch, int], Admitted]
+    """Say what becomes of it by the branch as it stands, and the number that its revision would have."""
+
+
 def roll_forward(
     decision: Decision,
     memory: ProjectStore,
     authority: Literal["shadow", "external"],
     shop: Shop,
-    claim: Claim | None,
+    claim: Claim | Frozen | None,
 ) -> Receipt:
     """Finish the admission of a decision, from wherever it stands, and return its receipt.
 
-    What has begun goes on whoever comes; to begin it needs a claim that stands. None: recovery, which finds it begun.
+    What has begun goes on whoever comes; to begin it needs a claim that stands, or a change that was frozen elsewhere.
+    None: recovery, which finds it begun.
     Raises `LeaseLostError` where a change may not be begun under this claim any more, `UnmatchedStateError` where the table fails closed, `ConflictError` where another admission has the job's id.
     """
     job, outcome = decision.job, decision.outcome
     base = judged_by(decision, shop)
 
     def freeze(branch: Branch, sequence: int) -> Intent:
+        if isinstance(claim, Frozen):
+            return make_intent(job, outcome, base, claim.admit(branch, sequence))
         if claim is not None:
             # Read, not locked: who cancels claims the job first and then waits for the lock that is held here.
             shop.stores.spool.check_lease(claim)

@@ -12,7 +12,7 @@ from curator.model.times import iso
 
 if TYPE_CHECKING:
     from curator.model.ids import BranchName, ProjectKey
-    from curator.model.memory import Branch, Revision
+    from curator.model.memory import Branch, Review, Revision
     from curator.workflow.shop import Shop
 
 
@@ -25,8 +25,8 @@ class Undone:
     revision: Undo
 
 
-def undo(shop: Shop, key: ProjectKey, name: BranchName) -> Undone:
-    """Undo the latest review of a branch that is not undone yet.
+def undo(shop: Shop, key: ProjectKey, name: BranchName, review_id: RevisionId | None = None) -> Undone:
+    """Undo a review of a branch that is not undone yet: the one of that id, by default the latest.
 
     Raises `RefusedError` where there is none, or where an entry was changed since, naming the entries.
     """
@@ -34,18 +34,24 @@ def undo(shop: Shop, key: ProjectKey, name: BranchName) -> Undone:
 
     def inverse(branch: Branch, history: tuple[Revision, ...]) -> tuple[Branch, Undo]:
         now = iso(shop.clock.now())
-        review, after = invert(branch, history, now)
-        revision = Undo(
-            sequence=len(history) + 1,
-            id=RevisionId(shop.chance.uuid()),
-            branch_name=name,
-            committed_at=now,
-            review_revision_id=review.id,
-            before_digest=branch_digest(branch),
-            after_digest=branch_digest(after),
-        )
+        review, after = invert(branch, history, now, review_id)
+        revision = undo_of(review, len(history) + 1, (branch, after), now, shop)
         taken.append(Undone(branch, after, revision))
         return after, revision
 
     shop.memory(key, "external").undo(name, inverse)
     return taken[-1]
+
+
+def undo_of(review: Review, sequence: int, sides: tuple[Branch, Branch], now: str, shop: Shop) -> Undo:
+    """Return the revision that tells of a review taken back; `sides` are the branch before and after."""
+    before, after = sides
+    return Undo(
+        sequence=sequence,
+        id=RevisionId(shop.chance.uuid()),
+        branch_name=review.branch_name,
+        committed_at=now,
+        review_revision_id=review.id,
+        before_digest=branch_digest(before),
+        after_digest=branch_digest(after),
+    )

@@ -60,7 +60,7 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (SWAP, "ProjectStore._take: replace <> ensure_directory", _EMPTY),
     (
         SWAP,
-        "ProjectStore.undo: replace <> publish",
+        "ProjectStore.restore: replace <> publish",
         "an undo is two writes by the protocol, and neither order is whole",
     ),
     (SWAP, "Spool._move: keep_time <> link", "a cut between them costs a job its place in the queue, nothing else"),

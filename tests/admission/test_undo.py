@@ -156,3 +156,14 @@ def test_undoing_restores_every_entry_whatever_was_applied_and_keeps_what_came_a
     assert restored.entries[: len(before.entries)] == before.entries
     assert [each.id for each in restored.entries[len(before.entries) :]] == later
     assert restored.chars == before.chars + sum(len(f"text of {name}") for name in later)
+
+
+def test_an_earlier_review_is_taken_back_by_its_id_and_the_later_one_stays() -> None:
+    first, one = applied(BASE, Add(content="five", importance="low"))
+    second, two = applied(first, Add(content="six", importance="low"), sequence=2)
+
+    taken, after = invert(second, [one, two], LATER, one.id)
+
+    assert (taken, texts(after)) == (one, [*texts(BASE), "six"])
+    with pytest.raises(RefusedError, match="no review to undo"):
+        invert(after, [one, two, undo(one, 3)], LATER, one.id)

@@ -17,7 +17,7 @@ from curator.verify.whole import verify
 from curator.workflow.attempt import Spent
 from curator.workflow.judging import Found, Lacking
 from curator.workflow.recovery import recover
-from curator.workflow.trial import Capped, Purse, Tried, Unsent, try_out
+from curator.workflow.trial import Capped, Errand, Heard, Purse, Tried, Unsent, try_out
 from tests.kit import HandClock, ScriptedReviewer, World, adding
 
 CALL = Amount(1, 160, 3_100_000)
@@ -218,3 +218,27 @@ def test_a_trial_that_died_is_closed_though_the_panels_day_cannot_be_read(tmp_pa
 
     fresh = place.world.open(place.reviewer).shop.stores.attempts
     assert [seen.state for seen in fresh.of_day(place.day)] == [AttemptState.UNKNOWN]
+
+
+def test_what_an_errand_keeps_is_kept_before_its_call_is_settled(place: Place) -> None:
+    attempts, told = place.app.shop.stores.attempts, list[tuple[str, AttemptState, bool]]()
+
+    def keep(heard: Heard) -> None:
+        (seen,) = attempts.of_day(place.day)
+        told.append((seen.id, seen.state, isinstance(heard.judged, Found)))
+
+    try_out(place.brief, place.app.shop, Purse(), Errand("backfill", "ab" * 8, keep))
+
+    (seen,) = attempts.of_day(place.day)
+    assert told == [(seen.id, AttemptState.DISPATCHED, True)]
+    assert (seen.latest.origin, seen.state) == ("backfill", AttemptState.SETTLED)
+    assert seen.latest.lease_token.startswith("ab" * 8)
+
+
+def test_a_purse_counts_tokens_and_what_was_spent_before(place: Place) -> None:
+    within = try_out(place.brief, place.app.shop, Purse(tokens_max=1_000, spent=Amount(3, 600, 0)))
+    beyond = try_out(place.brief, place.app.shop, Purse(tokens_max=1_000, spent=Amount(3, 601, 0)))
+
+    assert isinstance(within, Tried)
+    assert beyond == Capped("tokens")
+    assert try_out(place.brief, place.app.shop, Purse(calls_max=3, spent=Amount(3, 0, 0))) == Capped("calls")

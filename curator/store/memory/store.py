@@ -166,16 +166,27 @@ class ProjectStore(Archive):
 
     def undo(self, name: BranchName, invert: Callable[[Branch, tuple[Revision, ...]], tuple[Branch, Undo]]) -> Branch:
         """Take a review back: `invert` makes the new branch and the undo revision, or raises why it cannot."""
+
+        def written(branch: Branch, history: tuple[Revision, ...]) -> tuple[bytes, Undo]:
+            after, revision = invert(branch, history)
+            made.append(after)
+            return pretty(after.encode()).encode(), revision
+
+        made: list[Branch] = []
+        self.restore(name, written)
+        return made[-1]
+
+    def restore(self, name: BranchName, revert: Callable[[Branch, tuple[Revision, ...]], tuple[bytes, Undo]]) -> None:
+        """Make a branch's file these bytes again: `revert` gives them and the undo revision, or raises why it cannot."""
         with self._domain.hold():
             self._roll_pending(name)
             branch = self.branch(name)
             if branch is None:
                 raise InvalidRecordError(self.layout.branch(name), "is not there")
-            after, revision = invert(branch, self.revisions(name))
-            replace(self._volume, self.layout.branch(name), pretty(after.encode()).encode())
+            data, revision = revert(branch, self.revisions(name))
+            replace(self._volume, self.layout.branch(name), data)
             path = self.layout.revisions(name) / revision_filename(revision.sequence, revision.id)
             publish(self._volume, path, pretty(revision.encode()).encode())
-            return after
 
     # The table, step by step; the lock is held.
 

@@ -83,7 +83,7 @@ _FACTS: Final[dict[str, Rule]] = {
     "reservedAt": moment,
     "holdTokens": whole(1),
     "holdCostNanousd": whole(),
-    "origin": one("curator", "adopted", "trial"),
+    "origin": one("curator", "adopted", "trial", "backfill"),
     "state": text(),
 }
 _FACTS_MAYBE: Final[dict[str, Rule]] = {"jobId": JOB_ID, "baseBranchDigest": DIGEST}

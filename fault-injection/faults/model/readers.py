@@ -140,7 +140,7 @@ def _branch(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) 
     callers = {call.function for call in asked.stack}
     if asked.verb is Verb.LINK:
         trace.happen(Event(Kind.SEED, index, value=value))
-    elif any("ProjectStore.undo" in each for each in callers):
+    elif any("ProjectStore.restore" in each for each in callers):
         trace.happen(Event(Kind.UNDO, index, value=value))
     elif not any(each.startswith("store/memory") for each in callers):
         before = trace.state.branches[index].value
