@@ -9,6 +9,7 @@ import dataclasses
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from curator.durable.trajectory_layout import InboxLayout, TrajectoryLayout
 from curator.model.ids import file_key
 
 if TYPE_CHECKING:
@@ -241,6 +242,22 @@ class Layout:
     def switches(self) -> Path:
         """Who was to change memory, and why: a record each time that a person changed it."""
         return self.own / "authority"
+
+    # Tracks.
+
+    @cached_property
+    def trajectories(self) -> Path:
+        """What was said in each project, a folder a project."""
+        return self.own / "trajectory"
+
+    def trajectory(self, key: ProjectKey) -> TrajectoryLayout:
+        """What was said in one project."""
+        return TrajectoryLayout(self.trajectories / key)
+
+    @cached_property
+    def trajectory_inbox(self) -> InboxLayout:
+        """Where Pi hands over what was just said."""
+        return InboxLayout(self.own / "trajectory-inbox")
 
     # Projects.
 

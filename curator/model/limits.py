@@ -17,6 +17,29 @@ NODE_CHARS_MAX: Final = 64_000
 NODE_LINE_BYTES_MAX: Final = 393_216
 """A node's canonical line: its text with every character escaped, and its ids."""
 
+# A trajectory's ledger.
+SEGMENT_BYTES_MAX: Final = 1_048_576
+"""Of lines in one file of the ledger, before it is packed: one is read whole to show one of its nodes."""
+MERGED_AT_ONCE: Final = 16
+"""So many files of one size become one: few enough that a push that has to do it is not slow, enough that few do."""
+COVERED_AT_ONCE_MAX: Final = 4_096
+SOURCE_LEAVES_MAX: Final = 4_096
+"""Ends of one session file; Pi has one, and one more for each time that somebody went back in it."""
+WAITING_MAX: Final = 1_024
+"""Deltas whose beginning nobody has sent yet: whoever sends so many will not send it."""
+WAITING_MS: Final = 2_592_000_000
+"""How long they wait: who has not opened the session in 30 days sends it anew when it is opened."""
+DELTA_BYTES_MAX: Final = 8_388_608
+"""One turn with the files that its tools returned. More is a snapshot, or several deltas."""
+DELTA_ENTRIES_MAX: Final = 1_024
+DELTA_OVERLAP_MAX: Final = 64
+"""So much may be sent again by whoever is not sure; who sends more begins at the root each time."""
+INBOX_MAX: Final = 4_096
+INBOX_AT_ONCE_MAX: Final = 64
+"""Of one round: the rest waits for the next, and a job that comes meanwhile does not."""
+FOUND_MAX: Final = 200
+"""Of one search."""
+
 # Memory (interop.md 4.1, 7.5, 8.3).
 ENTRY_CHARS_READ_MAX: Final = 4_000
 """A job may carry such an entry; nothing of ours creates one."""
