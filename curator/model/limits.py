@@ -14,12 +14,16 @@ EVIDENCE_CHARS_MAX: Final = 32_000
 # Trajectories: ours.
 NODE_CHARS_MAX: Final = 64_000
 """Twice what a review may see at once: what is longer is a pasted file, of which the beginning tells enough."""
+SESSION_FILES_MAX: Final = 100_000
+TIPS_MAX: Final = 256
+"""So many branches of one session may go on without reading it anew."""
 NODE_LINE_BYTES_MAX: Final = 393_216
 """A node's canonical line: its text with every character escaped, and its ids."""
 
 # A trajectory's ledger.
-SEGMENT_BYTES_MAX: Final = 1_048_576
-"""Of lines in one file of the ledger, before it is packed: one is read whole to show one of its nodes."""
+SEGMENT_BYTES_MAX: Final = 500_000
+"""Of lines in one file of the ledger, before it is packed: one is read whole to show one node, and packs below the bound
+of what is published."""
 MERGED_AT_ONCE: Final = 16
 """So many files of one size become one: few enough that a push that has to do it is not slow, enough that few do."""
 COVERED_AT_ONCE_MAX: Final = 4_096
@@ -95,6 +99,16 @@ AUDIT_WAIT_MS: Final = 5_000
 AUDIT_ROWS_MAX: Final = 10_000
 AUDIT_SQL_MS_MAX: Final = 10_000
 """Of one statement that a person thought out."""
+REPORT_DAYS_MAX: Final = 90
+"""As many bars as a wide page shows apart; of the days before only how many there are is told."""
+REPORT_ROWS_MAX: Final = 100
+"""Of one table of the page: more is a question for `curator audit`."""
+REPORT_CALLS_MAX: Final = 20_000
+"""The latest of which a median is taken."""
+REPORT_PROJECTS_MAX: Final = 12
+"""Whose history a page of all projects tells: those that changed last."""
+REPORT_REVISIONS_MAX: Final = 200
+"""Of one branch, where the page is about its project; of each of several a tenth."""
 LOCK_BYTES_MAX: Final = 256
 
 # How many (interop.md 1).
@@ -119,6 +133,8 @@ LEASE_MS: Final = 300_000
 LEASE_MS_MAX: Final = 86_400_000
 RETRY_BASE_MS: Final = 5_000
 RETRY_CONFIG_BASE_MS: Final = 60_000
+EQUAL_FAILURES_MAX: Final = 10
+"""So many jobs that fail alike in a row are nobody's bad luck any more: the queue pauses."""
 RETRY_MS_MAX: Final = 3_600_000
 RETRY_CONFIG_MS_MAX: Final = 300_000
 """What somebody has to mend is looked at again so soon after: it costs no call, and every job waits for that look."""

@@ -18,8 +18,8 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from curator.model.digest import Digest, digest_of_text, parse
 from curator.model.ids import ADigest, AJobEntryId, AnIso, EntryId
-from curator.model.limits import NODE_CHARS_MAX
-from curator.model.record import Record, Text, Violation
+from curator.model.limits import NODE_CHARS_MAX, TIPS_MAX
+from curator.model.record import Integer, Items, Record, Text, Violation
 from curator.model.text import sanitized_fault
 
 PARSER: Final = 1
@@ -67,6 +67,31 @@ class Node(Record):
         """Prove the digest."""
         if _sealed(self.parent, self.entry_id, self.at, self.role, self.text)[0] != self.digest:
             raise Violation(where, "is not what its digest says")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tip(Record):
+    """The last node of a branch, and Pi's id of its entry."""
+
+    entry_id: AJobEntryId
+    digest: ADigest
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Record):
+    """How far a session file was read in whole lines, and what it takes to go on from there.
+
+    Text below `byte` is never read again while `prefix_digest` holds: it covers the first and the last block below
+    `byte`, so it notices a file that was replaced or written anew, at a cost that does not grow with the file.
+    """
+
+    version: Literal[1] = 1
+    session_id: Annotated[str, Text(1, 512)]
+    byte: Annotated[int, Integer(0)]
+    line: Annotated[int, Integer(0)]
+    prefix_digest: ADigest
+    tips: Annotated[tuple[Tip, ...], Items(0, TIPS_MAX)] = ()
+    """The branches' ends, those last written to last; where an entry grows elsewhere, the file is read anew."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
