@@ -56,6 +56,8 @@ class Resolved:
     status: Status
     messages: tuple[str, ...]
     after: Branch
+    is_full: bool = False
+    """Whether it was memory's capacity that let nothing be changed."""
 
 
 def screen(proposed: Sequence[Proposed], brief: Brief, *, require_evidence: bool) -> Screened | Refusal:
@@ -137,7 +139,7 @@ def resolve(
         return Resolved("rejected", (f"Refused: {error}.",), branch)
     violated = capacity_fault(branch, applied.branch, max_chars) if applied.is_changed else None
     if violated is not None:
-        return Resolved("noop", (f"Nothing was changed: {violated}.",), branch)
+        return Resolved("noop", (f"Nothing was changed: {violated}.",), branch, is_full=True)
     if not applied.is_changed:
         return Resolved("noop", applied.messages or ("There was nothing to remember.",), branch)
     return Resolved("applied", applied.messages, applied.branch)

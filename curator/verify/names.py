@@ -22,6 +22,7 @@ _OTHERS: Final = 0o077
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _JOB: Final = r"review_[0-9a-f]{40}"
 _ATTEMPT: Final = r"review_attempt_[0-9a-f]{40}"
+_PLAN: Final = r"plan_[0-9a-f]{16}"
 _KEY: Final = r"(?:curator/shadow/)?[0-9a-f]{24}"
 _STAGED: Final = re.compile(rf"(?:.+\.\d+\.{_UUID}|\.{_UUID})\.tmp")
 _LOCK_LEFT: Final = re.compile(rf".+\.(?:breaker|stale\.{_UUID})")
@@ -89,8 +90,16 @@ _PLACES: Final = (
     _place(r"review-spool/proposal-decisions", rf"{_JOB}\.json", _Care.EXACT, is_strict=True, staged=_HIDDEN),
     _place(r"review-spool/proposal-decisions/\.locks", rf"{_JOB}\.lock"),
     _place(r"curator", r"curator\.toml|[a-z-]+\.(guard|lock|pid)|shadow\.sqlite(-wal|-shm|-journal)?", _Care.OPEN),
+    _place(r"curator/report", r"report\.html"),
     _place(r"curator/(evidence|bases|finished|shadow)", r"(?!)"),
     _place(r"curator/(projects|authority)", r".+\.json"),
+    _place(r"curator/backfill", r"(?!)"),
+    _place(rf"curator/backfill/{_PLAN}", r"(plan|windows|wish)\.json|run\.(guard|pid)"),
+    _place(
+        rf"curator/backfill/{_PLAN}/(answers|staged|promotions|rollbacks|snapshots)",
+        r"\d{6}(\.\d+)?\.json",
+        _Care.EXACT,
+    ),
     _place(r"curator/quarantine", r".+\.bad"),
     _place(r"curator/attempts", r"\d{4}-\d\d-\d\d\.closed\.json", _Care.EXACT),
     _place(r"curator/attempts/\d{4}-\d\d-\d\d", r"legacy\.[0-9a-f]{24}\.json", _Care.EXACT),

@@ -1,0 +1,115 @@
+"""A plan over a project, with proposals that were staged by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from curator.durable.layout import Layout
+from curator.model.ids import BranchName, EntryId
+from curator.model.proposal import Add, Operation, Remove, Replace
+from curator.tracks.backfill.fold import shown_after, targets_of
+from curator.tracks.backfill.promote import promote, propose, standing_branch
+from curator.tracks.backfill.records import Caps, Forecast, Plan, PlanId, Staged, seal
+from curator.tracks.backfill.shelf import PlanShelf
+from curator.verify.whole import verify
+from tests.foreign import foreground_add
+from tests.kit import ScriptedReviewer, World, adding
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curator.model.digest import Json
+    from curator.model.memory import Branch
+    from curator.tracks.backfill.promote import Done
+
+MAIN: Final = BranchName("main")
+NOTHING: Final = Forecast(turns=0, chars=0, windows=0, calls=0, tokens=0, cost_nanousd=0, running_ms=0, disk=0, days=0)
+
+
+def add(text: str) -> Add:
+    return Add(content=text, importance="normal")
+
+
+def replace(entry_id: str, text: str) -> Replace:
+    return Replace(entry_id=EntryId(entry_id), content=text, importance="high")
+
+
+def remove(entry_id: str) -> Remove:
+    return Remove(entry_id=EntryId(entry_id))
+
+
+class Planned:
+    """A world with a project that remembers something, and a plan for it."""
+
+    def __init__(self, folder: Path, *script: str) -> None:
+        self.world = World(folder / "agent")
+        self.world.configure()
+        self.reviewer = ScriptedReviewer(*(script or (adding("Never asked."),)), clock=self.world.clock)
+        self.app = self.world.open(self.reviewer)
+        self.shop = self.app.shop
+        self.layout = Layout(self.world.agent)
+        self.key = self.world.project(self.app, folder / "shop")
+        self.memory = self.layout.project(self.key)
+        self.foreground("The build runs on Linux.")
+        draft = Plan(
+            id=PlanId("plan_" + "0" * 16),
+            created_at="2026-01-03T00:00:00.000Z",
+            project_key=self.key,
+            project_root=str(folder / "shop"),
+            branch_name=MAIN,
+            provider="fixture-provider",
+            model="fixture-reviewer",
+            parser=1,
+            sanitizer=1,
+            keep_ms=86_400_000,
+            caps=Caps(),
+            forecast=NOTHING,
+            inputs=(),
+            left_out=(),
+        )
+        self.plan = seal(draft)
+        self.shelf = PlanShelf(self.shop.volume, self.layout, self.plan.id)
+        self.shelf.keep(self.plan)
+
+    def foreground(self, text: str) -> None:
+        foreground_add(self.layout.root / self.key, text)
+
+    def stage(self, *proposals: tuple[Operation, ...]) -> None:
+        """Stage proposals as a run would: each window sees what those before it staged."""
+        for operations in proposals:
+            before = self.shelf.proposals()
+            shown = shown_after(self.branch, before)
+            self.shelf.stage(
+                Staged(
+                    plan_id=self.plan.id,
+                    window=len(before) + 1,
+                    operations=operations,
+                    targets=targets_of(operations, shown),
+                )
+            )
+
+    @property
+    def branch(self) -> Branch:
+        return standing_branch(self.plan, self.shop)
+
+    @property
+    def file(self) -> Path:
+        return self.memory.branch(MAIN)
+
+    @property
+    def texts(self) -> list[str]:
+        return self.world.texts(self.app, self.key)
+
+    @property
+    def entries(self) -> Json:
+        found: Json = json.loads(self.file.read_bytes())["entries"]
+        return found
+
+    def promote(self) -> Done:
+        """Promote the next part."""
+        return promote(self.plan, self.shelf, self.shop, propose(self.plan, self.shelf, self.shop).parts[0])
+
+    def findings(self) -> list[object]:
+        """What `curator verify` finds."""
+        return list(verify(self.layout, lambda _path: None))
