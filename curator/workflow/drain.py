@@ -12,11 +12,13 @@ from curator.model import event
 from curator.workflow.ending import Applied, Ended, Ending, Fenced, Interrupted, OverBudget, Waits
 from curator.workflow.line import Lookout
 from curator.workflow.retry import RATE_LIMITED
+from curator.workflow.streak import Streak
 from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
     from curator.model.heartbeat import WorkerState
     from curator.model.ids import JobId
+    from curator.store.spool import Claim
     from curator.workflow.shop import Shop
 
 WAIT_MS_MAX: Final = 120_000
@@ -61,12 +63,32 @@ class _Count:
                 assert_never(ending)
 
 
+@dataclasses.dataclass(slots=True)
+class _Block:
+    """Why nobody can be asked."""
+
+    is_blocked: bool = False
+    by: str | None = None
+    streak: Streak = dataclasses.field(default_factory=Streak)
+
+    def learn(self, claim: Claim, ending: Ending, shop: Shop) -> None:
+        """Take in what stops all others too: the same want, or as many failures alike."""
+        pause = self.streak.note(claim.job.id, ending, shop.clock.now())
+        if pause is not None:
+            shop.listener.tell(pause)
+            self.is_blocked, self.by = True, pause.code
+        elif blocks_all(ending):
+            self.is_blocked = True
+            if isinstance(ending, Waits):
+                self.by = ending.code
+
+
 def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Pulse) -> event.Drained:
     """Review what can be reviewed now, at most `limit` jobs; with a sleeper, sit through short back-offs too.
 
     Raises `StorageError` when the disk fails; then nothing accepted is lost, and the claim returns by its lease.
     """
-    count, turns, is_blocked, blocked_by = _Count(), 0, False, None
+    count, turns, block = _Count(), 0, _Block()
     passed: set[JobId] = set()
     aside: set[JobId] = set()
     lookout = Lookout()
@@ -74,15 +96,15 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         line = lookout.line(shop, passed, aside)
         # While nobody can be asked, a job that needs nobody can still be finished.
         decided = shop.stores.decisions.is_elected
-        waiting = next((each for each in line.ready if not is_blocked or decided(each.job_id)), None)
+        waiting = next((each for each in line.ready if not block.is_blocked or decided(each.job_id)), None)
         if waiting is None:
             now = shop.clock.now()
-            is_stuck = bool(line.ready) and blocked_by != RATE_LIMITED
+            is_stuck = bool(line.ready) and block.by != RATE_LIMITED
             if sleeper is None or line.next_at is None or line.next_at - now > WAIT_MS_MAX or is_stuck:
                 break
             pulse.note("waiting-retry")
             sleeper.sleep(max(1, line.next_at - now))
-            is_blocked, blocked_by = False, None
+            block.is_blocked, block.by = False, None
             continue
         line.took(waiting)
         claim = try_take(waiting, shop)
@@ -104,12 +126,10 @@ def drain(shop: Shop, *, limit: int | None, sleeper: Sleeper | None, pulse: Puls
         if state != "idle":
             # Between two jobs nobody is idle.
             pulse.note(state, *((claim.job.id, claim.attempt) if state == "waiting-retry" else ()))
-        is_blocked = is_blocked or blocks_all(ending)
-        if isinstance(ending, Waits) and blocks_all(ending):
-            blocked_by = ending.code
+        block.learn(claim, ending, shop)
     if not shop.stop.is_set():
         shop.listener.tell(event.Idle())
     queued, _ = shop.stores.spool.counts()
-    drained = event.Drained(**dataclasses.asdict(count), left=queued, blocked_by=blocked_by)
+    drained = event.Drained(**dataclasses.asdict(count), left=queued, blocked_by=block.by)
     shop.listener.tell(drained)
     return drained

@@ -101,5 +101,5 @@ def _after(code: str, kind: Class, retry_after_ms: int | None, count: Tally, cla
     if kind is Class.CONFIGURATION:
         return Waits(code, now + wait_ms(kind, claim.attempt, retry_after_ms))
     if kind is Class.TERMINAL or count.is_final:
-        return Ended(code)
-    return Waits(code, now + wait_ms(kind, failures, retry_after_ms))
+        return Ended(code, was_asked=True)
+    return Waits(code, now + wait_ms(kind, failures, retry_after_ms), was_asked=True)

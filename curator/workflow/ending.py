@@ -25,6 +25,8 @@ class Ended:
     """The job is over without a decision."""
 
     code: str
+    was_asked: bool = False
+    """Whether a call was made and brought no proposal."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Waits:
     available_at: int | None
     is_own_fault: bool = False
     """Whether what stops it stands under its own name, so that no other job of its branch need wait with it."""
+    was_asked: bool = False
+    """Whether a call was made and brought no proposal."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from curator.workflow.ending import Applied, Ended, OverBudget, Waits
 from curator.workflow.headroom import has_room
 from curator.workflow.line import Lookout
 from curator.workflow.retry import wait_ms
+from curator.workflow.streak import Streak
 from curator.workflow.turn import NotTaken, blocks_all, rest_state, take_turn, try_take
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Pool:
         self._misses: Counter[JobId] = Counter()
         self._passed: dict[JobId, int] = {}
         self._aside: set[JobId] = set()
+        self._streak = Streak()
         self._blocked_until: int | None = None
         self._over_budget: OverBudget | None = None
         self._paused_until = 0
@@ -248,6 +250,11 @@ class Pool:
             assert isinstance(ending, OverBudget | Waits)
             self._blocked_until = ending.available_at
             self._over_budget = ending if isinstance(ending, OverBudget) else None
+        with self._mutex:
+            pause = self._streak.note(claim.job.id, ending, self._shop.clock.now())
+        if pause is not None:
+            self._blocked_until, self._over_budget = self._streak.until, None
+            self._shop.listener.tell(pause)
         self._rest = rest_state(ending)
 
     def _isolate(self, claim: Claim, error: Exception, shop: Shop) -> None:

@@ -108,9 +108,9 @@ def _tell(claim: Claim, ending: Ending, shop: Shop) -> None:
             if decision is None:
                 return
             told = event.Completed(job_id, attempt, decision.outcome.provenance, receipt)
-        case Ended(code):
+        case Ended(code, _):
             told = event.Failed(job_id, attempt, code)
-        case Waits(code, available_at, _):
+        case Waits(code, available_at, _, _):
             told = event.Retrying(job_id, attempt, code, None if available_at is None else iso(available_at))
         case OverBudget(provider, limit, exposure, limits):
             told = event.BudgetExhausted(job_id, attempt, provider, limit, exposure, limits)

@@ -68,6 +68,18 @@ def test_a_028_a_notice_of_a_spent_account_for_many_jobs_loses_none_of_them(tmp_
     assert asked.files("monthly usage limit") == []
 
 
+def test_a_028_after_ten_equal_failures_in_a_row_nobody_else_is_asked_and_that_is_said(tmp_path: Path) -> None:
+    place = Here(tmp_path)
+    with serving(None, place.log) as server:
+        names = [f"job-{number:02}" for number in range(13)]
+        asked = ask(place, server, dict.fromkeys(names, text("A-028/limit_prose.txt")))
+
+    assert place.requests() == 10
+    assert {asked.ending(name) for name in names} == {"queued"}
+    assert "10 jobs in a row failed alike" in asked.ran.out + asked.ran.err
+    assert asked.files("monthly usage limit") == []
+
+
 def test_a_049_a_backlog_that_meets_a_limit_of_a_rate_goes_one_at_a_time_and_loses_nothing(tmp_path: Path) -> None:
     place = Here(tmp_path)
     waves = ",".join(["ok"] * 3 + ["http429"] * 2 + ["ok"] * 3 + ["http429"] + ["ok"])
