@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from curator.model.digest import Json
     from curator.quality.corpus import Half
     from curator.quality.exam import Paper
-    from curator.quality.trials import Halted, Sitting
+    from curator.quality.trials import Sitting
+    from curator.workflow.halting import Halted
     from curator.workflow.trial import Purse
 
 _INTERRUPTED: Final = 130

@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curator.model.ports import Class, Hold
+from curator.model.ports import Hold
 from curator.quality.corpus import Conversation, Half, read
 from curator.quality.exam import Paper, brief_of, marked
-from curator.workflow.attempt import Spent
+from curator.workflow.halting import Halted, halted_by, refusal_of
 from curator.workflow.judging import Lacking
-from curator.workflow.trial import Capped, Purse, Tried, Unsent, try_out
+from curator.workflow.trial import Purse, Tried, try_out
 
 if TYPE_CHECKING:
     from curator.model.ports import Reviewer
@@ -31,16 +31,6 @@ class Sitting:
 
     half: Half
     conversation: Conversation
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Halted:
-    """Why the rest was not asked."""
-
-    fact: str
-    remedy: str
-    is_wanted: bool = False
-    """Whether whoever asked wanted it to end here."""
 
 
 Step: TypeAlias = Paper | Halted
@@ -70,9 +60,9 @@ def examine(chosen: Iterable[Sitting], shop: Shop, purse: Purse) -> Iterator[Ste
             return
         tried = try_out(brief_of(each.conversation), shop, purse)
         if not isinstance(tried, Tried):
-            yield _halted(tried)
+            yield halted_by(tried)
             return
-        refused = _refusal(tried)
+        refused = refusal_of(tried)
         if refused is not None:
             # Nobody has looked at this conversation, so it says nothing of the reviewer.
             yield refused
@@ -83,32 +73,3 @@ def examine(chosen: Iterable[Sitting], shop: Shop, purse: Purse) -> Iterator[Ste
             fact = f"{failures} calls in a row brought no proposal, the last for this: {tried.judged.message}"
             yield Halted(fact, "Run `curator config check`, or try later")
             return
-
-
-def _halted(tried: Spent | Capped | Unsent) -> Halted:
-    match tried:
-        case Capped(cap):
-            return Halted(f"the cap of {cap} was reached", f"Raise --max-{cap} to ask more", is_wanted=True)
-        case Spent(provider, limit):
-            fact = f"the day's limit of {limit} for {provider} leaves no room for one more call"
-            return Halted(fact, "Go on after midnight UTC, or raise that limit in service.json")
-        case Unsent(unready):
-            if unready is None:
-                return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
-            return Halted(unready.fact, unready.remedy)
-
-
-def _refusal(tried: Tried) -> Halted | None:
-    """Return why a call that was made is the last one, where not the answer but the asking failed."""
-    if not isinstance(tried.judged, Lacking):
-        return None
-    lacking = tried.judged
-    match lacking.missed.kind:
-        case Class.STOPPED:
-            return Halted("it was interrupted", "What was asked is counted", is_wanted=True)
-        case Class.CONFIGURATION:
-            return Halted(f"the reviewer cannot be asked: {lacking.message}", "Run `curator config check`")
-        case Class.LATER:
-            return Halted(f"the provider takes nothing more for now: {lacking.message}", "Try again later")
-        case Class.RETRY | Class.TERMINAL:
-            return None
