@@ -41,13 +41,14 @@ class Scope:
 
 ScopedQuestion: TypeAlias = "Callable[[Connection, Scope], Answer]"
 
-_OF_JOBS: Final = """
+OF_JOBS: Final = """
 (:project IS NULL OR jobs.project_key = :project)
 AND (:since IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :since)
 """
-_OF_ATTEMPTS: Final = """
+OF_ATTEMPTS: Final = """
 (:project IS NULL OR jobs.project_key = :project) AND (:since IS NULL OR attempts.day >= :since)
 """
+"""What a scope leaves of a table, for statements that name it so."""
 _TOKENS: Final = "attempts.actual_tokens + attempts.held_tokens + attempts.unknown_tokens"
 _COST: Final = "attempts.actual_cost_nanousd + attempts.held_cost_nanousd + attempts.unknown_cost_nanousd"
 _SUMS: Final = ", ".join(
@@ -66,12 +67,12 @@ _SUMMARY: Final = f"""
 WITH spent AS ({{spent}})
 SELECT 'jobs' AS what, COALESCE(jobs.status, jobs.state) AS name, COUNT(*) AS number,
        NULL AS tokens, NULL AS cost_nanousd
-FROM jobs WHERE {_OF_JOBS} GROUP BY 2
+FROM jobs WHERE {OF_JOBS} GROUP BY 2
 UNION ALL
 SELECT 'failures', jobs.failure_code, COUNT(*), NULL, NULL
-FROM jobs WHERE jobs.failure_code IS NOT NULL AND {_OF_JOBS} GROUP BY 2
+FROM jobs WHERE jobs.failure_code IS NOT NULL AND {OF_JOBS} GROUP BY 2
 UNION ALL
-SELECT 'models', jobs.model, COUNT(*), NULL, NULL FROM jobs WHERE jobs.model IS NOT NULL AND {_OF_JOBS} GROUP BY 2
+SELECT 'models', jobs.model, COUNT(*), NULL, NULL FROM jobs WHERE jobs.model IS NOT NULL AND {OF_JOBS} GROUP BY 2
 UNION ALL
 {_SPENT}
 UNION ALL
@@ -104,7 +105,7 @@ SELECT jobs.job_id, jobs.state, jobs.status, jobs.failure_code, jobs.authority, 
        closings.attempts, closings.tokens, closings.cost_nanousd
 FROM jobs LEFT JOIN closings ON closings.job_id = jobs.job_id
           LEFT JOIN generations ON generations.job_id = jobs.job_id
-WHERE {_OF_JOBS}
+WHERE {OF_JOBS}
 ORDER BY COALESCE(jobs.finished_at, '9'), jobs.accepted_at, jobs.job_id
 """  # noqa: S608 - as above
 _ATTEMPTS: Final = f"""
@@ -112,7 +113,7 @@ SELECT attempts.attempt_id, attempts.day, attempts.provider, COALESCE(attempts.m
        attempts.state, attempts.corrected_by, attempts.is_estimated, attempts.job_id, attempts.reserved_at,
        attempts.dispatched_at, attempts.ended_at, attempts.duration_ms, {_TOKENS} AS tokens, {_COST} AS cost_nanousd
 FROM attempts LEFT JOIN jobs ON jobs.job_id = attempts.job_id
-WHERE {_OF_ATTEMPTS}
+WHERE {OF_ATTEMPTS}
 ORDER BY attempts.day, attempts.reserved_at, attempts.attempt_id
 """  # noqa: S608 - as above
 _SPEND: Final = f"""
@@ -120,7 +121,7 @@ SELECT day, provider, {_SUMS} FROM budgets WHERE (:since IS NULL OR day >= :sinc
 """  # noqa: S608 - as above
 _SPEND_OF_PROJECT: Final = f"""
 SELECT attempts.day, attempts.provider, {_SUMS}
-FROM attempts JOIN jobs ON jobs.job_id = attempts.job_id WHERE {_OF_ATTEMPTS}
+FROM attempts JOIN jobs ON jobs.job_id = attempts.job_id WHERE {OF_ATTEMPTS}
 GROUP BY attempts.day, attempts.provider
 """  # noqa: S608 - as above
 _TIMELINE: Final = """

@@ -57,11 +57,11 @@ _NAMES_MAX: Final = 10_000_000
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LEFT_OUT: Final = re.compile(
     r"(review-workers|runtimes|review-spool/proposal-decisions/\.locks)/.*"
-    r"|(curator/)?[^/]+\.sqlite(-wal|-shm|-journal)?|curator/[^/]+\.(guard|pid|lock)"
+    r"|(curator/)?[^/]+\.sqlite(-wal|-shm|-journal)?|curator/([^/]+\.(guard|pid|lock)|report/.*)"
     rf"|(.*/)?\.(spool\.)?lock(\.breaker|\.stale\.{_UUID})?|review-budget\.json\.lock.*"
     rf"|(.*/)?([^/]+\.\d+\.{_UUID}|\.{_UUID})\.tmp"
 )
-"""Heartbeats, locks, staged files, and databases that are made anew from the files."""
+"""Heartbeats, locks, staged files, and what is made anew from the files: databases, and the page."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

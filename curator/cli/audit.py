@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from curator.audit.database import Question
-    from curator.audit.questions import Answer, ScopedQuestion
+    from curator.audit.questions import Answer, Scope, ScopedQuestion
     from curator.durable.layout import Layout
     from curator.model.digest import Json
     from curator.model.ids import ProjectKey
@@ -158,7 +158,7 @@ def rebuild(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     layout = layout_of(agent_dir)
     if not layout.root.is_dir():
         raise NotFoundError(f"{layout.root}: there is nothing to fold", remedy="Run `curator config init` first")
-    with _progress() as tell:
+    with progress() as tell:
         folded = fold_in(layout, Volume(), warn, tell, anew=True)
     if as_json:
         document({"path": str(layout.audit), "sources": folded.read})
@@ -181,7 +181,7 @@ def push(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     if url is None:
         remedy = 'Write `url = "postgresql://host/database"` under [audit]'
         raise ConfigError(f"{layout.curator_toml}: no [audit] url is set", remedy=remedy)
-    with _progress() as tell:
+    with progress() as tell:
         folded = fold_out(layout, url, tell)
     host = host_of(layout)
     if as_json:
@@ -191,19 +191,23 @@ def push(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
 
 
 def _scoped(question: ScopedQuestion, since: str | None, project: str | None, agent_dir: Path | None) -> Answer:
+    scope = scope_of(since, project)
+    return _asked(layout_of(agent_dir), lambda connection: question(connection, scope))
+
+
+def scope_of(since: str | None, project: str | None) -> Scope:
+    """Return what a question is about. Raises `UsageError` for a day that is none."""
     from curator.audit.questions import Scope
     from curator.model.ids import Day
 
-    key = None if project is None else _key(project)
-    scope = Scope(None if since is None else Day(_day(since)), key)
-    return _asked(layout_of(agent_dir), lambda connection: question(connection, scope))
+    return Scope(None if since is None else Day(_day(since)), None if project is None else _key(project))
 
 
 def _asked(layout: Layout, question: Question[T]) -> T:
     from curator.audit.database import ask
     from curator.durable.volume import Volume
 
-    with _progress() as tell:
+    with progress() as tell:
         return ask(layout, Volume(), warn, question, tell)
 
 
@@ -255,7 +259,8 @@ def _show_line(line: str, *, is_ours: bool) -> None:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show a terminal how far a fold is."""
     if not is_terminal(sys.stderr):
         yield None
         return

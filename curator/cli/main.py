@@ -29,6 +29,7 @@ from curator.cli import (
     project,
     release,
     replay,
+    report,
     review,
     service,
     status,
@@ -66,7 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for group in (review, enqueue, status, doctor, release, demo, verify, backup, evaluate, replay):
+for group in (review, enqueue, status, doctor, release, demo, verify, backup, evaluate, replay, report):
     group.register(app)
 app.add_typer(jobs.app, name="jobs", cls=PlainGroup)
 app.add_typer(memory.app, name="memory", cls=PlainGroup)

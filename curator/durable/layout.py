@@ -224,6 +224,11 @@ class Layout:
         return self.own / "shadow.guard"
 
     @cached_property
+    def report(self) -> Path:
+        """The page of `curator report`, where no other place is named. It holds words of memory, and may be deleted."""
+        return self.own / "report" / "report.html"
+
+    @cached_property
     def standings(self) -> Path:
         """What a person decided about projects, a file a project."""
         return self.own / "projects"

@@ -91,7 +91,7 @@ def purge(shop: Shop, key: ProjectKey) -> None:
     forget_outcomes(shop.stores.spool, jobs, _EVER)
     busy = shop.stores.decisions.forget(jobs, _EVER)
     shop.stores.bases.forget(jobs, _EVER)
-    for path in (*letters, *_leftovers(shop, key, jobs)):
+    for path in (*letters, *_leftovers(shop, key, jobs), *_pages(shop)):
         remove(shop.volume, path)
     for layout in (shop.layout.shadow_project(key), shop.layout.project(key)):
         Erasure(shop.volume, layout).erase()
@@ -203,6 +203,12 @@ def _leftovers(shop: Shop, key: ProjectKey, jobs: tuple[JobId, ...]) -> Iterator
                 continue
             if aged.name.split(".")[0] in known or key.encode() in data:
                 yield path
+
+
+def _pages(shop: Shop) -> Iterator[Path]:
+    """Yield the page that tells of all projects, whole or staged: it is made anew at will."""
+    folder = shop.layout.report.parent
+    yield from (folder / name for name in list_names(folder, DIRECTORY_NAMES_MAX))
 
 
 def _project_in(value: Json) -> str | None:
