@@ -29,6 +29,8 @@ MERGED_AT_ONCE: Final = 16
 COVERED_AT_ONCE_MAX: Final = 4_096
 SOURCE_LEAVES_MAX: Final = 4_096
 """Ends of one session file; Pi has one, and one more for each time that somebody went back in it."""
+SOURCE_BYTES_MAX: Final = 4_194_304
+"""How far one session file was read: two lists of ends at their longest."""
 WAITING_MAX: Final = 1_024
 """Deltas whose beginning nobody has sent yet: whoever sends so many will not send it."""
 WAITING_MS: Final = 2_592_000_000
