@@ -15,6 +15,9 @@ EVIDENCE_CHARS_MAX: Final = 32_000
 NODE_CHARS_MAX: Final = 64_000
 """Twice what a review may see at once: what is longer is a pasted file, of which the beginning tells enough."""
 SESSION_FILES_MAX: Final = 100_000
+NODE_BATCH_BYTES: Final = 1_048_576
+LEAVES_MAX: Final = 10_000
+CURSORS_MAX: Final = 10_000
 TIPS_MAX: Final = 256
 """So many branches of one session may go on without reading it anew."""
 NODE_LINE_BYTES_MAX: Final = 393_216

@@ -26,8 +26,8 @@ from curator.pi.session import Entry, Kind, Session
 CURSOR_TYPE: Final = "no-forgetti-review"
 SKILL_USE_TYPE: Final = "no-forgetti-project-skill-use"
 _TRUNCATION: Final = "\n\n[Turn content truncated]"
-_KEPT_CHARS: Final = 31_972
-"""What remains of a turn that is too long by itself."""
+_CUT_CHARS: Final = 28
+"""What a text that is too long by itself loses at least, for the mark."""
 _TOOL_NAME_CHARS_MAX: Final = 128
 _SKILL_OPEN: Final = re.compile("<[sS\u017f][kK\u212a][iI][lL][lL](?![A-Za-z0-9_\u017f\u212a])")
 _SKILL_CLOSE: Final = re.compile("</[sS\u017f][kK\u212a][iI][lL][lL]>")
@@ -66,7 +66,7 @@ def evidence_window(
     branch = session.branch_to(leaf)
     cursor = find_cursor(session, branch, project_key, name)
     chosen = _unreviewed(branch, cursor)
-    window = _Window()
+    window = Gathering()
     for turn in _turns(session, chosen):
         if not window.take(turn):
             break
@@ -84,13 +84,27 @@ def evidence_window(
 def clean(text: str) -> str:
     """Return text as it may stand in a job: our redaction, then the protocol's sanitizing until it is at rest."""
     # Half a surrogate pair is no character: another reader would see another text, and some could not store it.
-    text = redact(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-    for _ in range(8):
-        text = sanitize(text)
-        if is_sanitized(text):
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    text = redact(text)
+    for _ in range(9):
+        sanitized = sanitize(text)
+        if sanitized == text:
             return text
+        text = sanitized
     message = "sanitizing does not come to rest"
     raise AssertionError(message)
+
+
+def section_of(kind: Kind, content: dict[str, Json]) -> str:
+    """Return what a review sees of one entry, with its label, as it was said; nothing of most."""
+    return _SECTIONS.get(kind, _no_section)(content)
+
+
+def clean_within(raw: str, chars_max: int) -> str:
+    """Return text as it may stand in a job, and of what is longer the beginning, with a mark."""
+    text = clean(raw) if u16_len(raw) <= chars_max else None
+    return text if text is not None and u16_len(text) <= chars_max else _cut(raw, chars_max)
 
 
 def _unreviewed(branch: Sequence[Entry], cursor: str | None) -> Sequence[Entry]:
@@ -104,7 +118,7 @@ def _unreviewed(branch: Sequence[Entry], cursor: str | None) -> Sequence[Entry]:
 
 
 @dataclasses.dataclass(slots=True)
-class _Turn:
+class Said:
     """What belongs together: a user's message and all until the next one. The first may have none."""
 
     user_count: int = 0
@@ -112,25 +126,26 @@ class _Turn:
     sections: list[str] = dataclasses.field(default_factory=list)
 
 
-def _turns(session: Session, entries: Sequence[Entry]) -> Iterator[_Turn]:
-    turn = _Turn()
+def _turns(session: Session, entries: Sequence[Entry]) -> Iterator[Said]:
+    turn = Said()
     for entry, content in zip(entries, session.contents(entries), strict=True):
         if entry.kind is Kind.USER:
             if turn.user_count:
                 yield turn
-                turn = _Turn()
+                turn = Said()
             turn.user_count = 1
         turn.entry_ids.append(entry.id)
-        if section := _SECTIONS.get(entry.kind, _no_section)(content):
+        if section := section_of(entry.kind, content):
             turn.sections.append(section)
     if turn.entry_ids:
         yield turn
 
 
-class _Window:
+class Gathering:
     """Takes turns until one would be too many, in number or in clean characters."""
 
     def __init__(self) -> None:
+        """Hold nothing yet."""
         self.transcript = ""
         self.through_entry_id = ""
         self.entry_count = 0
@@ -138,7 +153,7 @@ class _Window:
         self.is_cut = False
         self._sections: list[str] = []
 
-    def take(self, turn: _Turn) -> bool:
+    def take(self, turn: Said) -> bool:
         """Take one more turn, or return False and stay as it was. Nothing follows a turn that had to be cut."""
         if self.is_cut or (self.turn_count and self.turn_count + turn.user_count > EVIDENCE_TURNS_MAX):
             return False
@@ -148,7 +163,7 @@ class _Window:
         if text is None or u16_len(text) > EVIDENCE_CHARS_MAX:
             if self._sections:
                 return False
-            text, self.is_cut = _cut(raw), True
+            text, self.is_cut = _cut(raw, EVIDENCE_CHARS_MAX), True
         self.transcript = text
         self._sections += turn.sections
         self.entry_count += len(turn.entry_ids)
@@ -157,14 +172,12 @@ class _Window:
         return True
 
 
-def _cut(raw: str) -> str:
-    """Return the beginning of a turn that is too long alone, clean and within bounds."""
+def _cut(raw: str, chars_max: int) -> str:
+    """Return the beginning of a text that is too long alone, clean and within bounds."""
     # What is cut off first bounds the work; a secret that the cut would halve is redacted with what follows it.
-    text = clean(_head(raw, 2 * EVIDENCE_CHARS_MAX))
-    kept = _KEPT_CHARS
-    while u16_len(shortened := clean(_head(text, kept)) + _TRUNCATION) > EVIDENCE_CHARS_MAX or not is_sanitized(
-        shortened
-    ):
+    text = clean(_head(raw, 2 * chars_max))
+    kept = chars_max - _CUT_CHARS
+    while u16_len(shortened := clean(_head(text, kept)) + _TRUNCATION) > chars_max or not is_sanitized(shortened):
         kept -= 64
     return shortened
 

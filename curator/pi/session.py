@@ -1,8 +1,7 @@
-"""Pi's session files: JSON lines that another program appends to, read as they are and never written.
+"""One session as a tree: an index of its entries, from which the branch to a leaf is read.
 
-A session may be larger than memory, so reading keeps an index and fetches a line again when its text is wanted.
-Lines end at LF alone: U+2028 is an ordinary character inside a string. What cannot be read costs that line and is told
-by line and byte; what cannot be told, because the header is unreadable, is refused rather than guessed.
+A session may be larger than memory, so reading keeps an index and fetches a line again when its text is wanted. What
+cannot be read costs that line and is told by line and byte.
 """
 
 from __future__ import annotations
@@ -10,30 +9,28 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
-import re
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from curator.errors import InvalidRecordError, NotFoundError, StorageError
-from curator.model.digest import Json, MalformedJsonError, parse
+from curator.model.digest import Json
 from curator.model.ids import SAFE_ID_PATTERN
-from curator.model.record import u16_len
-from curator.model.text import js_trim
-
-LINE_BYTES_MAX: Final = 16_777_216
-"""A line holds one message; what is larger is a pasted image, whose text a review never sees."""
-FAULTS_KEPT_MAX: Final = 100
-SESSION_ID_CHARS_MAX: Final = 512
-_VERSION_MAX: Final = 3
-_BLOCK_BYTES: Final = 1_048_576
-_HEAD: Final = re.compile(
-    rb'\{ ?"type": ?"[a-z_]{1,64}", ?"id": ?"([A-Za-z0-9._:-]{1,256})", ?"parentId": ?(?:null|"([^"\\]{1,256})")'
+from curator.pi.stream import (
+    LINE_BYTES_MAX,
+    REMEDY,
+    Damage,
+    Fault,
+    Line,
+    lines,
+    load,
+    open_session,
+    place_of,
+    read_head,
 )
-"""How Pi begins a message: what still tells the place of a line that is too long to parse."""
-_REMEDY: Final = "The session was left as it is; open it in Pi, or choose another one"
+
+FAULTS_KEPT_MAX: Final = 100
 
 
 class Kind(enum.StrEnum):
@@ -47,26 +44,6 @@ class Kind(enum.StrEnum):
     OTHER = "other"
 
 
-class Fault(enum.StrEnum):
-    """Why a line was not taken."""
-
-    TORN_TAIL = "the last line is incomplete"
-    NUL_BYTES = "the line holds NUL bytes only"
-    OVER_LONG = "the line is too long"
-    NOT_JSON = "the line is not JSON"
-    NOT_AN_ENTRY = "the line is not an entry"
-    NOT_PIS_CONTENT = "the message holds content that is none of Pi's"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Damage:
-    """A line that was not taken, whole or in part, and where it is."""
-
-    fault: Fault
-    line: int
-    byte: int
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Entry:
     """One entry's place in the tree and in the file; its content is fetched by `Session.contents`."""
@@ -78,7 +55,7 @@ class Entry:
     size: int
 
 
-_KNOWN: Final = frozenset(
+KNOWN_TYPES: Final = frozenset(
     (
         "message",
         "model_change",
@@ -126,7 +103,7 @@ class Session:
         while current is not None:
             branch.append(current)
             if len(branch) > len(self.entries):
-                raise InvalidRecordError(self.path, "its entries name each other as parents", remedy=_REMEDY)
+                raise InvalidRecordError(self.path, "its entries name each other as parents", remedy=REMEDY)
             current = by_id.get(current.parent_id) if current.parent_id is not None else None
         return tuple(reversed(branch))
 
@@ -156,13 +133,13 @@ class Session:
 
         Raises `InvalidRecordError` if the file no longer holds the entry there: somebody rewrote it meanwhile.
         """
-        with _open(self.path) as file:
+        with open_session(self.path) as file:
             for entry in entries:
                 if entry.size > LINE_BYTES_MAX:
                     yield {}
                     continue
                 file.seek(entry.byte)
-                value = _parse(file.read(entry.size))
+                value = load(file.read(entry.size))
                 if not isinstance(value, dict) or value.get("id", entry.id) != entry.id:
                     raise InvalidRecordError(self.path, "was rewritten while it was read", remedy="Run again")
                 yield value
@@ -175,86 +152,24 @@ def read_session(path: Path) -> Session:
     an unreadable header leaves open to which project the text belongs. Damage further down is counted, not raised.
     """
     try:
-        with _open(path) as file:
-            lines = _lines(file)
-            header = _read_header(path, next(lines, None))
-            index = _Index(header.id, is_linear=header.version == 1)
-            for line in lines:
+        with open_session(path) as file:
+            taken = lines(file)
+            head = read_head(path, next(taken, None))
+            index = _Index(head.id, is_linear=head.version == 1)
+            for line in taken:
                 index.take(line)
     except OSError as error:
         raise StorageError(path, error) from error
-    return dataclasses.replace(
-        header,
+    return Session(
+        path,
+        head.id,
+        head.version,
+        head.cwd,
         entries=tuple(index.entries),
         damage=tuple(index.damage),
         damage_count=index.damage_count,
         unknown=dict(index.unknown),
     )
-
-
-def _open(path: Path) -> BinaryIO:
-    try:
-        # A pipe would make `open` wait for a writer, so the kind is asked first.
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InvalidRecordError(path, "is not a regular file", remedy="Give the path of a session file")
-        return path.open("rb")
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFoundError(f"{path}: there is no such session", remedy="Look under Pi's sessions folder") from None
-    except OSError as error:
-        raise StorageError(path, error) from error
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Line:
-    number: int
-    byte: int
-    size: int
-    raw: bytes
-    """The whole line without its end, or the head of one that is too long."""
-    is_ended: bool
-
-
-def _lines(file: BinaryIO) -> Iterator[_Line]:
-    """Split at LF, holding at most one line and never more of it than a line may have."""
-    number, byte = 0, 0
-    while True:
-        raw = file.readline(LINE_BYTES_MAX + 1)
-        if not raw:
-            return
-        size, is_ended = len(raw), raw.endswith(b"\n")
-        while not is_ended and size > LINE_BYTES_MAX and (more := file.readline(_BLOCK_BYTES)):
-            size, is_ended = size + len(more), more.endswith(b"\n")
-        number += 1
-        yield _Line(number, byte, size, raw, is_ended)
-        byte += size
-
-
-def _parse(raw: bytes) -> Json:
-    """Parse one line, or return None. Bytes that are not UTF-8 become U+FFFD, as they do in Pi."""
-    # After a power cut a file may begin or go on with NUL bytes where data never arrived.
-    text = raw.strip(b"\0\r\n").decode("utf-8", "replace")
-    try:
-        return parse(text.encode())
-    except MalformedJsonError:
-        return None
-
-
-def _read_header(path: Path, line: _Line | None) -> Session:
-    raw = line.raw.removeprefix(b"\xef\xbb\xbf") if line is not None and line.size <= LINE_BYTES_MAX else b""
-    value = _parse(raw)
-    if not isinstance(value, dict) or value.get("type") != "session":
-        raise InvalidRecordError(path, "its first line is not the header of a Pi session", remedy=_REMEDY)
-    version, session_id, cwd = value.get("version", 1), value.get("id"), value.get("cwd")
-    if isinstance(version, bool) or version not in range(1, _VERSION_MAX + 1):
-        raise InvalidRecordError(path, f"is a session of a version other than 1 to {_VERSION_MAX}", remedy=_REMEDY)
-    if not isinstance(session_id, str) or not _is_session_id(session_id):
-        raise InvalidRecordError(path, "its header has no usable session id", remedy=_REMEDY)
-    assert isinstance(version, int | float)
-    return Session(path, session_id, int(version), cwd if isinstance(cwd, str) and cwd else None, ())
-
-
-def _is_session_id(text: str) -> bool:
-    return bool(text) and u16_len(text) <= SESSION_ID_CHARS_MAX and js_trim(text) == text
 
 
 class _Index:
@@ -268,14 +183,14 @@ class _Index:
         self._session_id = session_id
         self._is_linear = is_linear
 
-    def take(self, line: _Line) -> None:
+    def take(self, line: Line) -> None:
         if not line.raw.strip():
             return
         if line.size > LINE_BYTES_MAX:
             self._note(Fault.OVER_LONG, line)
             self._take_place(line)
             return
-        value = _parse(line.raw)
+        value = load(line.raw)
         if isinstance(value, dict):
             self._take_object(line, value)
         elif not line.raw.strip(b"\0\r\n"):
@@ -283,39 +198,38 @@ class _Index:
         else:
             self._note(Fault.NOT_JSON if line.is_ended else Fault.TORN_TAIL, line)
 
-    def _take_object(self, line: _Line, value: dict[str, Json]) -> None:
+    def _take_object(self, line: Line, value: dict[str, Json]) -> None:
         kind_name, entry_id, parent = value.get("type"), value.get("id"), value.get("parentId")
         if kind_name == "session":
             return
         if self._is_linear:
             # Version 1 has no ids. The same line must get the same id at every reading: it becomes a job's frontier.
-            entry_id = _derived_id(self._session_id, line.number)
+            entry_id = derived_id(self._session_id, line.number)
             parent = self.entries[-1].id if self.entries else None
         if not isinstance(kind_name, str) or not isinstance(entry_id, str) or not SAFE_ID_PATTERN.fullmatch(entry_id):
             self._note(Fault.NOT_AN_ENTRY, line)
             return
-        if kind_name not in _KNOWN:
+        if kind_name not in KNOWN_TYPES:
             self.unknown[kind_name[:64]] += 1
-        parent_id, kind = parent if isinstance(parent, str) else None, _kind_of(kind_name, value)
-        if kind in (Kind.USER, Kind.ASSISTANT) and not _is_pis_content(value.get("message")):
+        parent_id, kind = parent if isinstance(parent, str) else None, kind_of(kind_name, value)
+        if kind in (Kind.USER, Kind.ASSISTANT) and not is_pis_content(value.get("message")):
             self._note(Fault.NOT_PIS_CONTENT, line)
         self.entries.append(Entry(entry_id, parent_id, kind, line.byte, line.size))
 
-    def _take_place(self, line: _Line) -> None:
+    def _take_place(self, line: Line) -> None:
         """Keep a line that is too long as a link of the tree, so that what came before it is not lost."""
-        head = _HEAD.match(line.raw)
-        if head is not None and not self._is_linear:
-            parent = head.group(2)
-            parent_id = parent.decode("utf-8", "replace") if parent is not None else None
-            self.entries.append(Entry(head.group(1).decode(), parent_id, Kind.OTHER, line.byte, line.size))
+        place = place_of(line.raw)
+        if place is not None and not self._is_linear:
+            self.entries.append(Entry(*place, Kind.OTHER, line.byte, line.size))
 
-    def _note(self, fault: Fault, line: _Line) -> None:
+    def _note(self, fault: Fault, line: Line) -> None:
         self.damage_count += 1
         if len(self.damage) < FAULTS_KEPT_MAX:
             self.damage.append(Damage(fault, line.number, line.byte))
 
 
-def _kind_of(kind_name: str, value: Mapping[str, Json]) -> Kind:
+def kind_of(kind_name: str, value: Mapping[str, Json]) -> Kind:
+    """Return what an entry of that type is to a review."""
     if kind_name == "message":
         message = value.get("message")
         role = message.get("role") if isinstance(message, dict) else None
@@ -323,7 +237,7 @@ def _kind_of(kind_name: str, value: Mapping[str, Json]) -> Kind:
     return {"compaction": Kind.COMPACTION, "custom": Kind.CUSTOM}.get(kind_name, Kind.OTHER)
 
 
-def _is_pis_content(message: Json) -> bool:
+def is_pis_content(message: Json) -> bool:
     """Tell whether Pi writes such content: a text, or blocks of the kinds it has, each with what makes it one."""
     said = message.get("content") if isinstance(message, dict) else None
     return isinstance(said, str) or (isinstance(said, list) and all(map(_is_pis_block, said)))
@@ -336,6 +250,7 @@ def _is_pis_block(block: Json) -> bool:
     return kind != "text" or isinstance(block.get("text"), str)
 
 
-def _derived_id(session_id: str, line: int) -> str:
+def derived_id(session_id: str, line: int) -> str:
+    """Return the id of a line of version 1, which has none: the same one at every reading."""
     text = f"{session_id}\n{line}".encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).hexdigest()[:16]

@@ -14,7 +14,7 @@ import enum
 import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -98,13 +98,19 @@ def open_session(path: Path) -> BinaryIO:
         raise StorageError(path, error) from error
 
 
-def lines(file: BinaryIO, byte: int = 0, number: int = 0, until: int | None = None) -> Iterator[Line]:
+def lines(
+    file: BinaryIO,
+    byte: int = 0,
+    number: int = 0,
+    until: int | None = None,
+    witness: Callable[[bytes], object] | None = None,
+) -> Iterator[Line]:
     """Yield the lines from `byte` on, of which `number` came before; hold one of them, and of a long one its head.
 
-    `until` is where the file ends for this reader, however far somebody has written on.
+    `until` is where the file ends for this reader, however far somebody has written on. `witness` sees every byte.
     """
     file.seek(byte)
-    readline = file.readline
+    readline = file.readline if witness is None else _witnessed(file, witness)
     limit = LINE_BYTES_MAX + 1
     while True:
         raw = readline(limit if until is None else min(limit, until - byte))
@@ -118,7 +124,19 @@ def lines(file: BinaryIO, byte: int = 0, number: int = 0, until: int | None = No
             size, is_ended = size + len(more), more.endswith(b"\n")
         number += 1
         yield Line(number, byte, size, raw, is_ended)
+        if not is_ended:
+            # What somebody writes from now on belongs to this line.
+            return
         byte += size
+
+
+def _witnessed(file: BinaryIO, witness: Callable[[bytes], object]) -> Callable[[int], bytes]:
+    def readline(limit: int) -> bytes:
+        raw = file.readline(limit)
+        witness(raw)
+        return raw
+
+    return readline
 
 
 def read_head(path: Path, line: Line | None) -> Head:

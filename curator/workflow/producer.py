@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.pi.evidence import Window
-    from curator.pi.session import Damage
+    from curator.pi.stream import Damage
     from curator.workflow.shop import Shop
 
 MAIN: Final = BranchName("main")

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from curator.errors import InvalidRecordError, NotFoundError
 from curator.model.digest import Json
-from curator.pi.session import LINE_BYTES_MAX, Fault, Kind, read_session
+from curator.pi.session import Kind, read_session
+from curator.pi.stream import LINE_BYTES_MAX, Fault
 from tests.session_lines import SESSION_ID, assistant, custom, header, lines, message, user, write
 
 TALK = (header(), user("a0000001", None, "Use make check."), assistant("a0000002", "a0000001", "Noted."))

@@ -72,7 +72,10 @@ class Ended:
     facts: Facts
     leaves: tuple[Tip, ...]
     """The ends of branches in the file, the one written last being last; at most `LEAVES_MAX`, the latest."""
+    size: int
+    """How many bytes the file had for this reading, with a last line that may be torn: read `until` it, and it is the
+    same file."""
     content_digest: Digest | None
-    """SHA-256 of the bytes up to `progress.byte`, where the file was read from its first byte."""
+    """SHA-256 of those bytes, where it was asked for and the file was read from its first byte."""
     is_whole: bool
     """Whether the file was read from its first byte: not asked to go on, or unable to."""
