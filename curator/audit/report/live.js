@@ -2,6 +2,7 @@
 // What was opened stays open, and who reads or types is not moved.
 const every = 5000;
 let tag = null;
+let timer;
 
 async function look() {
   const asked = await fetch(location.href, { cache: "no-store", headers: tag ? { "If-None-Match": tag } : {} });
@@ -29,6 +30,7 @@ function name(details) {
 }
 
 async function watch() {
+  clearTimeout(timer);
   let next = every;
   try {
     if (!document.hidden) await look();
@@ -37,7 +39,8 @@ async function watch() {
     document.body.classList.add("away");
     next = every * 4;
   }
-  setTimeout(watch, next);
+  timer = setTimeout(watch, next);
 }
 
+document.addEventListener("visibilitychange", watch);
 watch();

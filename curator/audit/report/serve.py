@@ -48,9 +48,10 @@ class _Made:
 class Source:
     """The newest page: made anew when it is asked for and what it tells has changed."""
 
-    def __init__(self, make: Callable[[], Report]) -> None:
-        """Make pages of what `make` returns, one at a time."""
+    def __init__(self, make: Callable[[], Report], every_s: float = _MAKE_S) -> None:
+        """Make pages of what `make` returns, one at a time and at most so often."""
         self._make = make
+        self._every_s = every_s
         self._lock = threading.Lock()
         self._made: _Made | None = None
 
@@ -58,7 +59,7 @@ class Source:
         """Return the page and its tag. Raises what making it raises."""
         with self._lock:
             now = time.monotonic()
-            if self._made is None or now - self._made.at >= _MAKE_S:
+            if self._made is None or now - self._made.at >= self._every_s:
                 report = self._make()
                 if self._made is not None and self._made.report == report:
                     self._made = dataclasses.replace(self._made, at=now)
@@ -74,8 +75,9 @@ class ReportServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, source: Source, port: int) -> None:
+    def __init__(self, source: Source, port: int, connection_s: float = _CONNECTION_S) -> None:
         """Listen on a port of loopback; 0 takes any. Raises `BusyError` where somebody else has it."""
+        self._connection_s = connection_s
         self.source: Final = source
         self.token: Final = secrets.token_urlsafe(32)
         self._room = threading.BoundedSemaphore(_CONNECTIONS_MAX)
@@ -112,7 +114,7 @@ class ReportServer(ThreadingHTTPServer):
 
     def service_actions(self) -> None:
         """End connections that take too long, now and then."""
-        latest = time.monotonic() - _CONNECTION_S
+        latest = time.monotonic() - self._connection_s
         for connection, since in list(self._since.items()):
             if since < latest:
                 self.shutdown_request(connection)

@@ -126,6 +126,11 @@ class Browser:
         return [str(request["url"]) for request in requests if isinstance(request, dict)]
 
     @property
+    def refused(self) -> list[str]:
+        """Why an address was not asked, of each that a page would have asked for."""
+        return [str(params.get("blockedReason")) for name, params in self.events if name == "Network.loadingFailed"]
+
+    @property
     def complaints(self) -> list[str]:
         """All that went to the console: errors, warnings, what the policy refused."""
         said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
