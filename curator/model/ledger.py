@@ -133,3 +133,29 @@ class Delta(Record):
             known.add(entry.entry_id)
         if self.settled_leaf is not None and self.settled_leaf not in {*known, self.predecessor}:
             raise Violation(where, "has a settled leaf that is none of its entries")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(Record):
+    """What Pi is asked for: a delta that ends with this entry, because what follows it has come without it."""
+
+    version: Literal[1] = 1
+    kind: Literal["trajectory-wanted"] = "trajectory-wanted"
+    project_root: Annotated[str, Text(1, 4_096)]
+    session_id: Annotated[str, Text(1, 512)]
+    entry_id: AJobEntryId
+    entries_max: Annotated[int, Integer(1)]
+    bytes_max: Annotated[int, Integer(1)]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal(Record):
+    """Why a file of the inbox was set aside."""
+
+    version: Literal[1] = 1
+    kind: Literal["trajectory-refusal"] = "trajectory-refusal"
+    name: Annotated[str, Text(1, 1_024)]
+    code: ASafeId
+    fact: Annotated[str, Text(1, 8_192)]
+    remedy: Annotated[str, Text(1, 8_192)]
+    at: AnIso

@@ -22,7 +22,7 @@ from curator.tracks.trajectory.piece import piece_of, rows_of
 from curator.tracks.trajectory.shelf import Packed, Shelf, lines_of, packs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from curator.durable.trajectory_layout import TrajectoryLayout
@@ -138,6 +138,16 @@ class Files:
         found = self.records(WAITING, name, Delta)
         return found[0] if found else None
 
+    def deltas(self) -> Iterator[Delta]:
+        """Yield the deltas that wait; what cannot be read is passed over, and named by a check."""
+        for name in sorted(self.shelves[WAITING].names()):
+            try:
+                delta = self.delta(name)
+            except InvalidRecordError:
+                continue
+            if delta is not None:
+                yield delta
+
     # Writing.
 
     def put_nodes(self, pieces: Iterable[Piece]) -> None:
@@ -212,7 +222,7 @@ class Files:
             self.index.put_nodes(
                 file,
                 [
-                    (raw(each.digest), each.parent and raw(each.parent), each.entry, byte, len(each.line))
+                    (raw(each.digest), raw(each.parent) if each.parent else None, each.entry, byte, len(each.line))
                     for each, byte in rows_of(packed.text)
                 ],
             )

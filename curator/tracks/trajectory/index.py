@@ -21,6 +21,7 @@ from curator.errors import CuratorError
 from curator.model.digest import Digest
 from curator.model.ids import EntryId, SessionKey
 from curator.model.ledger import CoverageState, Covered
+from curator.tracks.trajectory.schema import NUMBER, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,34 +32,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NUMBER: Final = 1
-"""Raised with every change of what stands below."""
 _AT_ONCE: Final = 500
 _PRIMARY: Final = 0xFF
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 """The last is what SQLite says of a table that is not there."""
 _BESIDE: Final = ("", "-journal", "-wal", "-shm")
-_SCHEMA: Final = """
-create table file (id integer primary key, shelf text not null, name text not null, size integer not null,
-    unique (shelf, name));
-create table node (id integer primary key, digest blob not null unique, parent blob, entry text not null,
-    file integer not null, byte integer not null, size integer not null, is_told integer not null default 0);
-create index node_parent on node (parent);
-create index node_entry on node (entry);
-create index node_file on node (file);
-create index node_untold on node (file, byte) where is_told = 0;
-create table settled (session text not null, leaf blob not null, entry text not null,
-    primary key (session, leaf)) without rowid;
-create index settled_leaf on settled (leaf);
-create index settled_entry on settled (session, entry);
-create table covered (digest blob primary key, state text not null, plan text not null, number integer not null)
-    without rowid;
-create index covered_number on covered (number);
-create table forgotten (digest blob primary key, parent blob) without rowid;
-create table waiting (name text not null, missing text not null, primary key (missing, name)) without rowid;
-create table waiting_node (digest blob not null, name text not null, primary key (digest, name)) without rowid;
-create virtual table said using fts5 (text, content='', tokenize='unicode61 remove_diacritics 2');
-"""
 
 Row: TypeAlias = "tuple[bytes, bytes | None, str, int, int]"
 """Of a node: digest, parent, entry id, and where its line begins and how long it is."""
@@ -119,7 +97,7 @@ class Index:
                 self.drop()
                 self.open()
                 return
-            connection.executescript(f"begin immediate;{_SCHEMA}pragma user_version={NUMBER};commit;")
+            connection.executescript(f"begin immediate;{SCHEMA}pragma user_version={NUMBER};commit;")
         stamp = stamp_of(self._layout.index)
         self._inode = 0 if stamp is None else stamp.inode
 
@@ -191,8 +169,9 @@ class Index:
             ("select digest, parent from node where digest in ({})", False),
             ("select digest, parent from forgotten where digest in ({})", True),
         ):
-            for digest, parent in self._among(text, digests):
-                found[_hex(digest)] = Link(None if parent is None else _hex(parent), is_forgotten)
+            for sql, values in _among(text, digests):
+                for digest, parent in self._sql.execute(sql, values):
+                    found[_hex(digest)] = Link(None if parent is None else _hex(parent), is_forgotten)
         return found
 
     def link(self, digest: Digest) -> Link | None:
@@ -202,7 +181,11 @@ class Index:
     def spots(self, digests: Iterable[Digest]) -> dict[Digest, Spot]:
         """Return where nodes stand."""
         text = "select digest, name, byte, node.size from node join file on file.id = node.file where digest in ({})"
-        return {_hex(digest): Spot(str(name), byte, size) for digest, name, byte, size in self._among(text, digests)}
+        return {
+            _hex(digest): Spot(str(name), byte, size)
+            for sql, values in _among(text, digests)
+            for digest, name, byte, size in self._sql.execute(sql, values)
+        }
 
     def digests_in(self, name: str) -> set[Digest]:
         """Return the nodes for which a file is the place to look."""
@@ -275,7 +258,9 @@ class Index:
         """Return what became of those that anybody covered."""
         text = "select digest, state, plan from covered where digest in ({})"
         return {
-            _hex(digest): Covered(CoverageState(state), str(by)) for digest, state, by in self._among(text, digests)
+            _hex(digest): Covered(CoverageState(state), str(by))
+            for sql, values in _among(text, digests)
+            for digest, state, by in self._sql.execute(sql, values)
         }
 
     def coverage_counts(self) -> dict[tuple[CoverageState, str], int]:
@@ -326,7 +311,11 @@ class Index:
     def waiting_in(self, digests: Iterable[Digest]) -> dict[Digest, str]:
         """Return the nodes that wait, and a file in which each stands."""
         text = "select digest, name from waiting_node where digest in ({})"
-        return {_hex(digest): str(name) for digest, name in self._among(text, digests)}
+        return {
+            _hex(digest): str(name)
+            for sql, values in _among(text, digests)
+            for digest, name in self._sql.execute(sql, values)
+        }
 
     # Search.
 
@@ -370,16 +359,16 @@ class Index:
             return int(number)
         return 0
 
-    def _among(self, text: str, digests: Iterable[Digest]) -> Iterator[tuple[bytes, ...]]:
-        for chunk in _chunks(list(digests)):
-            yield from self._sql.execute(
-                text.format(",".join("?" * len(chunk))), [bytes.fromhex(each) for each in chunk]
-            )
-
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Tell whether the file is not what it should be: then it is made anew."""
     return error.sqlite_errorcode & _PRIMARY in _DAMAGE
+
+
+def _among(text: str, digests: Iterable[Digest]) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield statements that ask for digests, so many at a time."""
+    for chunk in _chunks(list(digests)):
+        yield text.format(",".join("?" * len(chunk))), [bytes.fromhex(each) for each in chunk]
 
 
 def _hex(digest: bytes) -> Digest:

@@ -21,7 +21,7 @@ from curator.errors import InvalidRecordError, NotFoundError, RefusedError
 from curator.machine.coverage import COVERAGE as TABLE
 from curator.machine.coverage import verb_between
 from curator.model.digest import canonical
-from curator.model.ids import SessionKey
+from curator.model.ids import SessionKey, session_key
 from curator.model.ledger import CoverageState, Source, Tombstone
 from curator.model.limits import DIRECTORY_NAMES_MAX, SOURCE_BYTES_MAX, WAITING_MS
 from curator.model.times import iso
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from curator.durable.trajectory_layout import TrajectoryLayout
     from curator.durable.volume import Volume
     from curator.model.digest import Digest
+    from curator.model.ids import EntryId
     from curator.model.ledger import Coverage, Covered, Delta, Settled
     from curator.model.ports import Clock
     from curator.model.trajectory import Node
@@ -123,6 +124,24 @@ class Ledger:
         # What waited a moment ago may have been healed by what came with it.
         waiting = tuple(digest for digest in grown.waiting if digest not in set(new))
         return Taken(new, tuple(dict.fromkeys(grown.known)), waiting, refused)
+
+    def missing_of(self, session: SessionKey) -> EntryId | None:
+        """Return the entry that is missing of a session, so that what came of it waits; None where nothing does.
+
+        Where several are, one that stands in nothing that waits: with it the others come.
+        """
+
+        def step() -> EntryId | None:
+            if not self._files.index.missing():
+                return None
+            waiting = [each for each in self._files.deltas() if session_key(each.session_id) == session]
+            held = {entry.entry_id for each in waiting for entry in each.entries}
+            return min(
+                (each.predecessor for each in waiting if each.predecessor and each.predecessor not in held),
+                default=None,
+            )
+
+        return self._ask(step)
 
     def forget(self, digests: Iterable[Digest], reason: str) -> None:
         """Let the text of nodes go for good: from segments, from what waits, and from the search.
