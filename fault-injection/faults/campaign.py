@@ -73,6 +73,8 @@ class Scenario:
     run: Run
     again: Run = World.review
     """What the next process does after a kill."""
+    recover: Run = World.review
+    """What puts right what a crash left: the product, run again."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -220,15 +222,15 @@ class Stage:
         told = judge(self.case(end, end, self.said(self.disk.points[-1]), is_over=False))
         return [*told, *self.disk.restless(), *self.seam_breaches()]
 
-    def run(self, models: Iterable[str] = MODELS, *, limit: int | None = None, seed: int = 0) -> Report:
-        """Judge each distinct state, up to a number of violations."""
+    def run(self, models: Iterable[str] = MODELS, *, limit: int | None = None, seed: int = 0, share: int = 1) -> Report:
+        """Judge each distinct state, up to a number of violations; one new state in `share` is enough for a sample."""
         began = time.monotonic()
         report = Report(self.recording.verbs, Counter(self.recording.sites()), len(self.disk.points))
         for model in models:
             for place, state in self.states(model, seed=seed):
                 report.seen += 1
                 said = self.said(place.point)
-                if not self.is_new(state, said):
+                if not self.is_new(state, said) or len(self._judged) % share:
                     continue
                 report.states[model] += 1
                 self._count(report, self.recording.asked[: place.point])
@@ -359,7 +361,7 @@ class Stage:
     def recover(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> list[str]:
         """Run the product once more over what lies there; return why that failed."""
         try:
-            self._world(life, clock, since, volume).review()
+            self.scenario.recover(self._world(life, clock, since, volume))
         except CuratorError as error:
             return [f"{life}: {type(error).__name__}: {error}"]
         except DEFECTS as error:

@@ -40,8 +40,7 @@ def test_a_call_that_is_under_way_is_told_with_its_provider_and_its_hold_is_in_t
             wait_until(lambda: place.requests() == 1)
             found = look(place.layout, now_ms())
             told = place.run("status").out
-            service.terminate()
-            service.terminate()
+            service.kill()
             ended(service)
 
     step = found.steps[job.id]
