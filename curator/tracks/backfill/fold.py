@@ -64,12 +64,28 @@ def fold(base: Branch, proposals: Iterable[Staged], now: str) -> tuple[Part, ...
     return tuple(parts)
 
 
-def shown_after(base: Branch, proposals: Iterable[Staged]) -> Branch:
-    """Return the branch as the reviewer of the next window sees it."""
-    current = base
-    for staged in proposals:
-        current = _applied(current, staged, IN_SHADOW)[0]
-    return current
+class Shown:
+    """The branch as the reviewer of the next window sees it: with all that is staged, while more is."""
+
+    def __init__(self, proposals: Iterable[Staged]) -> None:
+        """Begin with what is staged."""
+        self._proposals = list(proposals)
+        self._base: Branch | None = None
+        self._branch: Branch | None = None
+        self._applied = 0
+
+    def add(self, staged: Staged) -> None:
+        """Take one more."""
+        self._proposals.append(staged)
+
+    def on(self, base: Branch) -> Branch:
+        """Return a branch with all of them; only what is new is applied, unless it is another branch."""
+        if base != self._base or self._branch is None:
+            self._base, self._branch, self._applied = base, base, 0
+        for staged in self._proposals[self._applied :]:
+            self._branch = _applied(self._branch, staged, IN_SHADOW)[0]
+        self._applied = len(self._proposals)
+        return self._branch
 
 
 def targets_of(operations: Iterable[Operation], branch: Branch) -> tuple[Target, ...]:

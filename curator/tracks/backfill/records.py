@@ -46,17 +46,6 @@ APlanId = Annotated[PlanId, Pattern(r"plan_[0-9a-f]{16}", "a plan's id")]
 Quality: TypeAlias = Literal["settled", "inferred", "uncertain"]
 """What is known of where a conversation ended: by a settled checkpoint of it, or by nothing but that no entry follows; and
 uncertain where an older review may have covered it, or may have passed it over."""
-Reason: TypeAlias = Literal[
-    "reviewer",
-    "damaged",
-    "quarantined",
-    "outside the days",
-    "beyond a cap",
-    "another project",
-    "unreadable",
-    "nothing new",
-]
-"""Why a file is left out."""
 
 _Count = Annotated[int, Integer()]
 _Path = Annotated[str, Text(1, _PATH_CHARS_MAX)]
@@ -68,7 +57,7 @@ class Input(Record):
 
     path: _Path
     size: _Count
-    """Bytes up to the end of the last whole line."""
+    """As far as it was read."""
     modified_ms: _Count
     digest: ADigest
     """SHA-256 of those bytes."""
@@ -87,7 +76,8 @@ class LeftOut(Record):
 
     path: _Path
     size: _Count
-    reason: Reason
+    reason: Annotated[str, Text(1, 200)]
+    """Why, in words."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +114,13 @@ class Forecast(Record):
     disk: _Count
     days: _Count
     """Of the day's limits, if nothing else is asked meanwhile."""
-    excluded_turns: _Count = 0
-    """Own reviews and injected memory: said by curator or by Pi, not by a person."""
     uncertain_turns: _Count = 0
+    """Behind the frontier of an older review, which may have passed them over."""
+    own_reviews: _Count = 0
+    """Sessions in which a reviewer was asked: no person's word, so they are not read."""
+    injected: _Count = 0
+    """Entries that hold memory which Pi put in: they are passed over."""
+    quarantined_elsewhere: _Count = 0
     changes_max: _Count = 0
     """Of memory, if each call proposes as much as it may."""
     room_chars: _Count = 0

@@ -16,12 +16,10 @@ import os
 import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from curator.durable.ages import ages_in
 from curator.durable.lock import try_kernel_lock
 from curator.durable.publish import ensure_directory, publish, remove, replace, replace_lazily
 from curator.durable.read import list_names, read_bounded, stamp_of
 from curator.durable.records import publish_canonical, read_record
-from curator.durable.sweep import STAGED
 from curator.errors import BusyError, InvalidRecordError
 from curator.model.digest import MalformedJsonError, compact, parse
 from curator.model.limits import CHECKPOINT_BYTES_MAX, JOURNAL_BYTES_MAX, LOCK_BYTES_MAX, PROJECT_FILE_BYTES_MAX
@@ -221,13 +219,14 @@ class PlanShelf:
 
     # What goes.
 
-    def forget_proposals(self, before_ms: int) -> int:
-        """Let go what was staged before a moment, and what it was made of; return how many files went."""
+    def forget_proposals(self) -> int:
+        """Let go what was staged, and what it was made of; return how many files went."""
         gone = 0
         for folder in (self.staged, self.answers):
-            for aged in sorted(ages_in(folder), key=lambda each: each.name):
-                if aged.mtime_ms < before_ms and (_NUMBER.fullmatch(aged.name) or STAGED.fullmatch(aged.name)):
-                    gone += remove(self._volume, folder / aged.name)
+            names = list_names(folder, _NAMES_MAX)
+            gone += sum(self._volume.unlink(folder / name) for name in names)
+            if names:
+                self._volume.sync_directory(folder)
         return gone
 
     def erase(self) -> None:

@@ -1,0 +1,161 @@
+"""Index a plan's files into the project's trajectory, then cut what is new into windows: index first, ask later.
+
+INVARIANT  The windows are frozen only after every file was read to the end and was, byte for byte, what the plan was made
+           of. Indexing says nothing of reviews; the turns of the windows are leased, so that no other plan takes them.
+CRASH      Before the windows stand, the next run indexes again, which changes nothing; after it, the files are not
+           needed any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curator.errors import InvalidRecordError, NotFoundError, StorageError
+from curator.model.ids import session_key
+from curator.model.ledger import Coverage, CoverageState
+from curator.model.limits import COVERED_AT_ONCE_MAX
+from curator.model.times import iso
+from curator.model.trajectory import PARSER, SANITIZER
+from curator.pi.stream import open_session
+from curator.tracks.backfill.errors import InputsMovedError, PlanVersionError
+from curator.tracks.backfill.records import WINDOWS_MAX, Windows
+from curator.tracks.backfill.windows import Cutter, transcript_of
+from curator.tracks.trajectory.facts import Ended
+from curator.tracks.trajectory.reading import index_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from curator.model.digest import Digest
+    from curator.model.ledger import Covered
+    from curator.model.trajectory import Node
+    from curator.tracks.backfill.records import Input, Plan, Window
+    from curator.tracks.backfill.shelf import PlanShelf
+    from curator.tracks.backfill.windows import Cut
+    from curator.tracks.trajectory.ledger import Ledger
+    from curator.workflow.shop import Shop
+
+_BLOCK_BYTES: Final = 1_048_576
+
+
+def changed_inputs(plan: Plan) -> tuple[Input, ...]:
+    """Return the files that are not any more what the plan was made of; what was only written on is the same still."""
+    return tuple(each for each in plan.inputs if _digest_of(each) != each.digest)
+
+
+def import_inputs(
+    plan: Plan, shelf: PlanShelf, ledger: Ledger, shop: Shop, tell: Callable[[int, int], None] = lambda _done, _of: None
+) -> Windows:
+    """Index the plan's files and freeze its windows, or return those that stand.
+
+    Raises `PlanVersionError` for a plan whose files would be read otherwise now, and `InputsMovedError`, before anything
+    is written, where a file is not what it was.
+    """
+    if (plan.parser, plan.sanitizer) != (PARSER, SANITIZER):
+        fact = f"{plan.id}: this plan was made by another release, which read sessions otherwise"
+        raise PlanVersionError(fact)
+    windows = shelf.windows()
+    if windows is None:
+        changed = changed_inputs(plan)
+        if changed:
+            raise _moved(plan, changed)
+        most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
+        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, tell)), most))
+        _lease(plan, (digest for cut in cuts for digest in cut.turns), ledger, shop)
+        windows = Windows(plan_id=plan.id, windows=tuple(cut.window for cut in cuts))
+        shelf.keep_windows(windows)
+    return windows
+
+
+def give_back(plan: Plan, shelf: PlanShelf, ledger: Ledger, shop: Shop) -> None:
+    """Let other plans have the turns that this one leased and did not review."""
+    windows = shelf.windows()
+    for window in () if windows is None else windows.windows:
+        _, turns = transcript_of(nodes_of(window, ledger))
+        covered = ledger.coverage(turns)
+        leased = [each for each, how in covered.items() if (how.state, how.by) == (CoverageState.LEASED, plan.id)]
+        _cover(plan, CoverageState.PENDING, leased, ledger, shop)
+
+
+def nodes_of(window: Window, ledger: Ledger) -> list[Node]:
+    """Return a window's nodes in the order of their path; it begins late where one is not kept any more."""
+    found: list[Node] = []
+    digest: Digest | None = window.last
+    while digest is not None:
+        node = ledger.node(digest)
+        if node is None:
+            break
+        found.append(node)
+        digest = None if digest == window.first else node.parent
+    return found[::-1]
+
+
+def _index(
+    plan: Plan, ledger: Ledger, shop: Shop, tell: Callable[[int, int], None]
+) -> list[tuple[str, tuple[Digest, ...]]]:
+    """Take every file into the ledger; return their sessions and ends, in the plan's order."""
+    ends: list[tuple[str, tuple[Digest, ...]]] = []
+    for done, each in enumerate(plan.inputs):
+        tell(done, len(plan.inputs))
+        try:
+            for event in index_file(each.path, shop.clock.now(), until=each.size, is_digested=True):
+                if isinstance(event, Ended):
+                    if event.content_digest != each.digest:
+                        raise _moved(plan, (each,))
+                    ends.append((event.progress.session_id, tuple(leaf.digest for leaf in event.leaves)))
+                else:
+                    ledger.take_lines(event.lines.splitlines())
+        except (InvalidRecordError, NotFoundError, StorageError) as error:
+            raise _moved(plan, (each,)) from error
+    tell(len(plan.inputs), len(plan.inputs))
+    return ends
+
+
+def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]]) -> Iterator[Cut]:
+    """Cut what nobody reviewed into windows, file by file, branch by branch."""
+
+    def free(digests: Sequence[Digest]) -> list[Digest]:
+        covered = ledger.coverage(digests)
+        return [each for each in digests if each not in covered or _is_free(covered[each], plan)]
+
+    cutter = Cutter(free)
+    for session_id, leaves in ends:
+        for leaf in leaves:
+            yield from cutter.cut(ledger.path_to(leaf), session_key(session_id))
+
+
+def _is_free(how: Covered, plan: Plan) -> bool:
+    return how.state is CoverageState.PENDING or (how.state is CoverageState.LEASED and how.by == plan.id)
+
+
+def _lease(plan: Plan, digests: Iterable[Digest], ledger: Ledger, shop: Shop) -> None:
+    _cover(plan, CoverageState.LEASED, list(digests), ledger, shop)
+
+
+def _cover(plan: Plan, state: CoverageState, digests: list[Digest], ledger: Ledger, shop: Shop) -> None:
+    at = iso(shop.clock.now())
+    for first in range(0, len(digests), COVERED_AT_ONCE_MAX):
+        some = tuple(digests[first : first + COVERED_AT_ONCE_MAX])
+        ledger.cover(Coverage(state=state, digests=some, by=plan.id, at=at))
+
+
+def _digest_of(each: Input) -> str | None:
+    """Return the digest of the bytes that the plan read of a file, or None where they are not all there."""
+    found, left = hashlib.sha256(), each.size
+    try:
+        with open_session(Path(each.path)) as file:
+            while left and (block := file.read(min(left, _BLOCK_BYTES))):
+                found.update(block)
+                left -= len(block)
+    except (InvalidRecordError, NotFoundError, StorageError, OSError):
+        return None
+    return None if left else found.hexdigest()
+
+
+def _moved(plan: Plan, changed: tuple[Input, ...]) -> InputsMovedError:
+    more = f", and {len(changed) - 1} more" if len(changed) > 1 else ""
+    fact = f"{plan.id}: {changed[0].path} is not what it was when the plan was made{more}"
+    return InputsMovedError(fact)
