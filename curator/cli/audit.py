@@ -190,6 +190,30 @@ def push(agent_dir: AgentDir = None, as_json: AsJson = False) -> None:
     say(f"{counted(folded.read, 'source')} folded, {folded.gone:,} gone, as host {host}.")
 
 
+@app.command()
+def metrics(
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A textfile. [default: standard output]")
+    ] = None,
+    agent_dir: AgentDir = None,
+) -> None:
+    """Tell the figures as Prometheus reads them, for the textfiles that its node exporter collects.
+
+    Where `[metrics] textfile` of curator.toml names a file, the service writes it by itself after each fold.
+    """
+    from curator.audit.metrics import limits_of, metrics_of, write_textfile
+    from curator.durable.clock import SystemClock
+    from curator.durable.volume import Volume
+
+    layout, now = layout_of(agent_dir), SystemClock().now()
+    limits = limits_of(layout)
+    data = _asked(layout, lambda connection: metrics_of(connection, limits, now))
+    if target is None:
+        sys.stdout.write(data.decode())
+    else:
+        write_textfile(Volume(), target.absolute(), data)
+
+
 def _scoped(question: ScopedQuestion, since: str | None, project: str | None, agent_dir: Path | None) -> Answer:
     scope = scope_of(since, project)
     return _asked(layout_of(agent_dir), lambda connection: question(connection, scope))

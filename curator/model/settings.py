@@ -93,6 +93,19 @@ class AuditSettings(Record):
     """A PostgreSQL that this machine's audit is folded into as well, beside those of others."""
 
 
+def _textfile_fault(text: str) -> str | None:
+    is_collected = text.startswith("/") and text.endswith(".prom")
+    return None if is_collected else "is not an absolute path that ends with .prom"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings(Record):
+    """`[metrics]` of curator.toml."""
+
+    textfile: Annotated[str, Text(1, 4_096, _textfile_fault)] | None = None
+    """Where figures for Prometheus are written; its node exporter takes no file of another ending."""
+
+
 FIRST_DAY: Final = Day("0000-00-00")
 """Before any day that there is."""
 
@@ -125,3 +138,4 @@ class CuratorSettings(Record):
     """The extension's release to show in heartbeats where no running one tells it."""
     budget: Annotated[BudgetSettings, MayBeAbsent()] = BudgetSettings()
     audit: Annotated[AuditSettings, MayBeAbsent()] = AuditSettings()
+    metrics: Annotated[MetricsSettings, MayBeAbsent()] = MetricsSettings()

@@ -28,6 +28,7 @@ from curator.model.settings import (
     AuditSettings,
     BudgetSettings,
     CuratorSettings,
+    MetricsSettings,
     Mode,
     ReviewerProfile,
     ServiceSettings,
@@ -58,6 +59,8 @@ _ANOTHER: Final = "Run `curator config init --reviewer PROVIDER/MODEL --force`"
 _MEND_TOML: Final = "Mend the file; what it leaves out has a default"
 _ANY_URL: Final = "postgresql://"
 """Stands for the address, so that its key is known where none is set."""
+_ANY_TEXTFILE: Final = "/.prom"
+"""Likewise for the file."""
 _KEY_CHARS_SHOWN: Final = 64
 _PLACE: Final = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
 
@@ -98,6 +101,7 @@ def read_curator(layout: Layout) -> CuratorSettings:
     if isinstance(value, dict):
         _refuse_strangers(path, value.get("budget"), BudgetSettings(), "budget.", _MEND_TOML)
         _refuse_strangers(path, value.get("audit"), AuditSettings(url=_ANY_URL), "audit.", _MEND_TOML)
+        _refuse_strangers(path, value.get("metrics"), MetricsSettings(textfile=_ANY_TEXTFILE), "metrics.", _MEND_TOML)
     return _decoded(path, value, CuratorSettings, _MEND_TOML)
 
 

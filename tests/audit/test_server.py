@@ -26,6 +26,7 @@ from tests.acceptance.processes import wait_until
 from tests.audit import postgres
 from tests.audit.histories import History
 from tests.audit.oracle import Tables, rows_in
+from tests.audit.taint import CANARIES, MEMORY, tainted
 from tests.cli.commands import make_home
 from tests.kit import Listening
 
@@ -156,6 +157,19 @@ def test_no_canary_reaches_the_server(server: postgres.Server, tmp_path: Path) -
 
     assert any("review_" in row for row in told)
     assert [row for row in told if CANARY in row or str(home.project) in row] == []
+
+
+def test_nothing_that_went_to_or_came_from_a_provider_reaches_the_server(
+    server: postgres.Server, tmp_path: Path
+) -> None:
+    with tainted(tmp_path) as place:
+        fold_out(place.layout, server.url)
+
+    with connected(server) as connection:
+        connection.exec_driver_sql(f"SET LOCAL search_path TO curator_host_{host_of(place.layout)}")
+        told = [str(row) for table in (*FACTS, *DERIVED) for row in connection.execute(select(table))]
+    assert any("noop" in row for row in told)
+    assert [row for row in told for canary in (*CANARIES, MEMORY) if canary in row] == []
 
 
 def test_the_command_and_the_child_push_where_curator_toml_names_a_server(

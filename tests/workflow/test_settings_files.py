@@ -158,6 +158,12 @@ def test_its_own_file_is_read(layout: Layout) -> None:
         ('[budget]\nunresolved = "made-up-value"\n', "budget.unresolved is not `charge` or `expire-after = N days`"),
         ('[audit]\nurl = "mysql://secret@host/x"\n', "audit.url is not an address like postgresql://host/database"),
         ("[audit]\nuri = 7\n", "unknown key audit.uri; known are url"),
+        (
+            '[metrics]\ntextfile = "made-up-value.prom"\n',
+            "metrics.textfile is not an absolute path that ends with .prom",
+        ),
+        ('[metrics]\ntextfile = "/made-up-value"\n', "metrics.textfile is not an absolute path that ends with .prom"),
+        ("[metrics]\nport = 7\n", "unknown key metrics.port; known are textfile"),
         ("[budget]\nexpire_after = 7\n", "unknown key budget.expire_after; known are unresolved"),
         ("budget = 7\n", "budget is not an object"),
     ],
