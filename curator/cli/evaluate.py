@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import os
 import sys
@@ -12,10 +11,11 @@ import typer
 
 from curator.cli.options import AgentDir, AsJson, layout_of
 from curator.cli.page import counted, document, dollars, is_terminal, say, warn
+from curator.cli.progress import progress
 from curator.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from curator.app import App
@@ -91,11 +91,11 @@ def _offline(chosen: Sequence[Sitting]) -> list[Paper]:
     from curator.quality.exam import offline, sit
 
     ask = offline(SystemClock())
-    with _progress(len(chosen), is_shown=True) as step:
-        papers = []
+    papers: list[Paper] = []
+    with progress(is_shown=True) as show:
         for each in chosen:
             papers.append(sit(each.conversation, each.half, ask))
-            step("")
+            show(len(papers), len(chosen), "")
     return papers
 
 
@@ -125,11 +125,11 @@ def _configured(
         opened = open_app(agent_dir, environ=os.environ, listener=sentences_for(layout_of(agent_dir)), stop=stop)
         opened.refuse_foreign_worker()
         name = _agree(opened, chosen, cost_max, yes=yes, as_json=as_json)
-        with _progress(len(chosen), is_shown=not as_json) as step:
+        with progress(is_shown=not as_json) as show:
             for each in examine(chosen, opened.shop, purse):
                 if isinstance(each, Paper):
                     papers.append(each)
-                    step(dollars(purse.spent.cost_nanousd))
+                    show(len(papers), len(chosen), dollars(purse.spent.cost_nanousd))
                 else:
                     halted = each
         opened.project()
@@ -174,20 +174,6 @@ def _warn_of_limits(calls: int, tokens: int, cost_nanousd: int, opened: App) -> 
     is_above = calls > limits.calls or limits.refusal(Exposure(), Hold(tokens, cost_nanousd)) is not None
     if is_above:
         say("That may be more than a day's limits in service.json: it ends where they do, and scores what was asked.")
-
-
-@contextlib.contextmanager
-def _progress(steps: int, *, is_shown: bool) -> Iterator[Callable[[str], None]]:
-    if not (is_shown and is_terminal(sys.stderr)):
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=steps)
-        yield lambda told: bar.update(task, advance=1, description=told)
 
 
 def _tell(
