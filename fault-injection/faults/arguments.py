@@ -19,6 +19,7 @@ _SEED: Final = "a shadow that is lost is copied anew before anything changes it:
 _LEGACY: Final = "the budget file is never deleted, so what was counted from it and lost is counted again at each start"
 _COMES_BACK: Final = "a name that comes back is met again by the next recovery, which drops it again"
 _REPAIRED: Final = "whoever waits without a card is answered by the mailbox's repair at the next start"
+_WITH_ITS_FOLDER: Final = "the folder's own name goes next, and whatever stands in it with that"
 _EMPTY: Final = "an empty folder says nothing, and is made again by whoever needs it"
 
 ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
@@ -72,6 +73,24 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (SWAP, "recover: recover <> apart", "recovery's parts concern different folders"),
     (SWAP, "replay_job: Mailbox.register <> Spool.enqueue", "the command had not said that the job was accepted"),
     (SWAP, "retire_evidence", "evidence goes only when nothing asks for it any more, in whatever order"),
+    (
+        DROP_NAMES,
+        "Inbox._set_aside",
+        "setting the file itself aside flushes the same folder next, before the inbox lets go",
+    ),
+    (DROP_NAMES, "store/trajectory_erasure.py:_clear", _WITH_ITS_FOLDER),
+    (SWAP, "store/trajectory_erasure.py:_clear", _WITH_ITS_FOLDER),
+    (
+        SWAP,
+        "Growth._append: Growth._add <> settle",
+        "a checkpoint may stand before its node, which the inbox still has",
+    ),
+    (
+        SWAP,
+        "Inbox.receive: Ledger.append <> Inbox._ask",
+        "both come before the inbox lets go, and neither needs the other",
+    ),
+    (SWAP, "forget: _cleanse <> _cleanse_waiting", "both come after the tombstone, and neither needs the other"),
 )
 
 

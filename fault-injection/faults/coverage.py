@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from curator.machine.admission import ADMISSION, Place, RevisionSeen, Seen
 from curator.machine.attempt import ATTEMPT
+from curator.machine.coverage import COVERAGE
+from faults.trajectory_oracles import look_at_trajectory, walks_of
 from faults.view import digest, fields_of, look, text_of
 
 if TYPE_CHECKING:
@@ -60,6 +62,17 @@ def attempt_arrows(stages: Iterable[Stage]) -> Counter[str]:
             for arrow in ATTEMPT.transitions:
                 pairs = itertools.pairwise(states)
                 counts[f"{arrow.source} {arrow.verb}"] += (arrow.source, arrow.target) in list(pairs)
+    return counts
+
+
+def coverage_arrows(stages: Iterable[Stage]) -> Counter[str]:
+    """Count the arrows that turns and nodes of a trajectory went along, at the ends of the scenarios."""
+    counts: Counter[str] = Counter({f"{arrow.source} {arrow.verb}": 0 for arrow in COVERAGE.transitions})
+    for stage in stages:
+        walks = walks_of(look_at_trajectory(look(stage.disk.whole(stage.disk.points[-1]))))
+        for source, target in (step for walk in walks.values() for step in itertools.pairwise(walk)):
+            for arrow in COVERAGE.transitions:
+                counts[f"{arrow.source} {arrow.verb}"] += (arrow.source.value, arrow.target.value) == (source, target)
     return counts
 
 

@@ -39,6 +39,7 @@ from faults.money import (
     dispatches_are_requests,
     the_projection_follows,
 )
+from faults.trajectory_oracles import TRAJECTORY_ORACLES
 
 Oracle: TypeAlias = "Callable[[Case], Iterator[str]]"
 
@@ -333,6 +334,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     what_is_removed_leaves_no_orphan,
     who_waits_gets_one_card,
     the_shadow_changes_nothing_real,
+    *TRAJECTORY_ORACLES,
 )
 
 

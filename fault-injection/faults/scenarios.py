@@ -27,6 +27,7 @@ from curator.workflow.replay import replay_job
 from curator.workflow.undo import undo
 from faults.campaign import Scenario
 from faults.recording import Mark
+from faults.trajectory_stories import TRAJECTORY_STORIES
 from faults.world import MAIN, MORNING, Fails, Limited, Says, SaysRaw, Stops, Unready, World, provenance_at
 
 if TYPE_CHECKING:
@@ -453,4 +454,4 @@ _ALL: Final = (
     ),
 )
 
-SCENARIOS: Final[dict[str, Scenario]] = {each.name: each for each in _ALL}
+SCENARIOS: Final[dict[str, Scenario]] = {each.name: each for each in (*_ALL, *TRAJECTORY_STORIES)}

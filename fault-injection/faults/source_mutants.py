@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 import curator
 from curator.machine.job import JobState
 from curator.model.attempt import AttemptState
+from curator.model.ledger import CoverageState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,6 +95,11 @@ def job_mutants() -> Iterator[SourceMutant]:
     yield from _orphan_mutants("machine/job.py", {"expire": "finish"}, _JOBS)
 
 
+def coverage_mutants() -> Iterator[SourceMutant]:
+    """Yield each arrow of coverage removed or bent."""
+    yield from _arrow_mutants("machine/coverage.py", CoverageState, _COVERAGE)
+
+
 def _arrow_mutants(
     file: str, states: type[enum.StrEnum], stories: Mapping[str, tuple[str, ...]]
 ) -> Iterator[SourceMutant]:
@@ -157,6 +163,9 @@ _JOBS: Final[Mapping[str, tuple[str, ...]]] = {
     "quarantined release queued": ("mended",),
 }
 """Which stories take an arrow, by its verb."""
+_COVERAGE: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+    ("lease", "exclude", "spoil", "return", "finish", "drop", "include"), ("trajectory-covered",)
+)
 
 
 def _others(step: str) -> tuple[str, ...]:

@@ -17,7 +17,10 @@ from typing import Final, TypeAlias
 from curator.durable.sweep import STAGED
 from curator.durable.volume import FILE_MODE, FOLDER_MODE
 
-_LOCK: Final = re.compile(r".*\.lock|.*\.lock\.breaker|.*\.lock\.stale\..*|lock-probe\..*|attempts\.guard")
+_LOCK: Final = re.compile(
+    r".*\.lock|.*\.lock\.breaker|.*\.lock\.stale\..*|lock-probe\..*|attempts\.guard"
+    r"|trajectory\.guard|index\.sqlite(?:-journal|-wal|-shm)?"
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ Tree: TypeAlias = Mapping[str, Node]
 
 
 def is_lock(path: str) -> bool:
-    """Tell whether a path is a lock's: those change past the volume, and a crash model has no use for them."""
+    """Tell whether a path is a lock's or a cache's: those change past the volume, and a crash model has no use for them."""
     return _LOCK.fullmatch(path.rpartition("/")[2]) is not None
 
 

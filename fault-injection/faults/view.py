@@ -162,8 +162,8 @@ def look(tree: Tree) -> View:
 
 
 def _is_record(path: str) -> bool:
-    """Tell whether a file holds JSON: all do, but the configuration of ours and what was set aside."""
-    return not path.endswith((".toml", ".bad", ".sqlite"))
+    """Tell whether a file holds JSON: all do, but the configuration of ours, what was set aside, and packed lines."""
+    return not path.endswith((".toml", ".bad", ".sqlite", ".z"))
 
 
 def _parse(content: bytes) -> Fields | None:

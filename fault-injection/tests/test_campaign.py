@@ -9,8 +9,8 @@ from faults.campaign import Stage
 from faults.figures import note
 from faults.scenarios import SCENARIOS
 
-LARGE = {"shadow": 3, "base": 3, "budget": 2}
-"""In each run: of the stories of two whole jobs one state in so many is judged. With time, all."""
+LARGE = {"shadow": 3, "base": 3, "budget": 2, "trajectory-packed": 60}
+"""In each run: of the stories of two whole jobs, and of many files that go at once, one state in so many is judged. With time, all."""
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

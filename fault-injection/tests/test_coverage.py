@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from faults.campaign import Stage
-from faults.coverage import JOB_SITES, admission_rows, attempt_arrows, job_arrows
+from faults.coverage import JOB_SITES, admission_rows, attempt_arrows, coverage_arrows, job_arrows
 from faults.figures import note
 from faults.scenarios import SCENARIOS
 from faults.tree import scratch
@@ -46,6 +46,10 @@ def test_every_arrow_of_the_job_is_taken(stages: list[Stage]) -> None:
 
 def test_every_arrow_of_the_attempt_is_taken(stages: list[Stage]) -> None:
     assert print_all(attempt_arrows(stages), "arrow attempt:") == []
+
+
+def test_every_arrow_of_the_coverage_is_taken(stages: list[Stage]) -> None:
+    assert print_all(coverage_arrows(stages), "arrow coverage:") == []
 
 
 def test_every_row_of_the_admission_table_is_seen(stages: list[Stage]) -> None:

@@ -13,6 +13,7 @@ from faults.case import Case
 from faults.oracles import ORACLES, judge
 from faults.recording import Mark
 from faults.scenarios import SCENARIOS
+from faults.trajectory_oracles import TRAJECTORY_ORACLES
 from faults.tree import Node, Tree, scratch
 from faults.view import Fields, look
 
@@ -229,6 +230,7 @@ def test_an_intent_is_followed_to_its_own_end(stages: dict[str, Stage]) -> None:
 
 def test_every_oracle_has_damage_that_it_finds() -> None:
     elsewhere = {"what_pi_meets_is_in_order", "an_intent_rolls_forward_to_its_own_end"}
+    elsewhere |= {oracle.__name__ for oracle in TRAJECTORY_ORACLES}
 
     assert {oracle for oracle, _, _ in CASES} | elsewhere == {oracle.__name__ for oracle in ORACLES}
 

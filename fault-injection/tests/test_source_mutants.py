@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from faults.figures import note
-from faults.source_mutants import SourceMutant, admission_mutants, attempt_mutants, job_mutants
+from faults.source_mutants import (
+    SourceMutant,
+    admission_mutants,
+    attempt_mutants,
+    coverage_mutants,
+    job_mutants,
+)
 
 from curator.machine.admission import ADMISSION
 from curator.machine.attempt import ATTEMPT
+from curator.machine.coverage import COVERAGE
 from curator.machine.job import JOB
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-MUTANTS: Final = (*admission_mutants(), *attempt_mutants(), *job_mutants())
+MUTANTS: Final = (*admission_mutants(), *attempt_mutants(), *job_mutants(), *coverage_mutants())
 CHOSEN: Final = MUTANTS if os.environ.get("CURATOR_FAULTS") == "long" else MUTANTS[::6]
 """Each costs a few stories and their crashes: every run plants one in six, the whole campaign all."""
 
@@ -35,7 +42,7 @@ def test_each_row_and_arrow_is_altered() -> None:
     rows = {mutant.name.split(" ")[1].rstrip(":") for mutant in admission_mutants()}
 
     assert rows == {str(number) for number in range(1, len(ADMISSION) + 1)}
-    for machine, mutants in ((ATTEMPT, attempt_mutants()), (JOB, job_mutants())):
+    for machine, mutants in ((ATTEMPT, attempt_mutants()), (JOB, job_mutants()), (COVERAGE, coverage_mutants())):
         removed = [mutant for mutant in mutants if mutant.name.endswith("removed")]
         assert len(removed) == len(machine.transitions)
 

@@ -74,12 +74,12 @@ class Growth:
         if base is None and delta.predecessor is not None:
             self._keep_apart([canonical(delta.encode()).encode()], f"entry {delta.predecessor}")
             return None
-        self._append(delta, base)
+        self._append(delta, base, is_asked_for=False)
         self._heal()
         return self.grown
 
-    def _add(self, pieces: Iterable[Piece], told: _Told | None) -> None:
-        """Publish what may stand, and keep apart what may not."""
+    def _add(self, pieces: Iterable[Piece], told: _Told | None, *, is_moved: bool = False) -> None:
+        """Publish what may stand, and keep apart what may not; `is_moved` where the file in which they wait will go."""
         given = {piece.digest: piece for piece in pieces}
         links = self.files.index.links(
             {*given, *(piece.parent for piece in given.values() if piece.parent is not None)}
@@ -90,14 +90,16 @@ class Growth:
         self.files.put_nodes(stand)
         self.grown.new += stand
         self._agenda.append(([key for piece in stand for key in (piece.digest, f"entry {piece.entry}")], told))
-        kept = self.files.index.waiting_in(piece.digest for group in missing.values() for piece in group)
+        kept = (
+            () if is_moved else self.files.index.waiting_in(each.digest for group in missing.values() for each in group)
+        )
         for ancestor, group in missing.items():
             apart = [piece for piece in group if piece.digest not in kept]
             if apart:
                 self._keep_apart([piece.line for piece in apart], ancestor, [piece.digest for piece in apart])
             self.grown.waiting += [piece.digest for piece in group]
 
-    def _append(self, delta: Delta, base: Digest | None) -> None:
+    def _append(self, delta: Delta, base: Digest | None, *, is_asked_for: bool) -> None:
         """Make nodes of a delta whose beginning is known, and note where the session came to rest."""
         session = session_key(delta.session_id)
         nodes: dict[EntryId, Digest] = {}
@@ -108,7 +110,7 @@ class Growth:
             nodes[entry.entry_id] = digest
             pieces.append(Piece(digest, parent, entry.entry_id, line.encode()))
         known = self.files.index.links(nodes.values())
-        if len(nodes) > len(known) > DELTA_OVERLAP_MAX:
+        if not is_asked_for and len(nodes) > len(known) > DELTA_OVERLAP_MAX:
             fact = f"the delta repeats {len(known)} entries that are here; more than {DELTA_OVERLAP_MAX} make it a snapshot"
             raise RefusedError(fact, remedy=_SNAPSHOT)
         told = _Told(session, nodes)
@@ -131,11 +133,13 @@ class Growth:
         """Take in what waits in a file; tell whether it need not stand any more."""
         delta = self.files.delta(name)
         if delta is None:
-            self._add([piece for piece, _ in rows_of(self.files.shelves[WAITING].text(name) or b"")], None)
+            self._add(
+                [piece for piece, _ in rows_of(self.files.shelves[WAITING].text(name) or b"")], None, is_moved=True
+            )
             return True
         base = self._base(delta, told)
         if base is not None:
-            self._append(delta, base)
+            self._append(delta, base, is_asked_for=True)
         return base is not None
 
     def _keep_apart(self, lines: Sequence[bytes], missing: str, digests: Iterable[Digest] = ()) -> None:

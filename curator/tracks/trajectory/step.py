@@ -39,7 +39,7 @@ def forget(files: Files, tombstones: Collection[Tombstone], names: Iterable[str]
     """Take the text of nodes out of every file; the tombstones stand, in files of these names."""
     gone = {each.digest for each in tombstones}
     entries = _cleanse(files, gone)
-    _drop_waiting(files, gone, entries)
+    _cleanse_waiting(files, gone, entries)
     with files.index.change():
         files.index.put_forgotten(tombstones)
         for name in names:
@@ -66,8 +66,8 @@ def _write_without(files: Files, name: str, text: bytes, gone: set[Digest]) -> N
     files.remove(SEGMENTS, [name])
 
 
-def _drop_waiting(files: Files, gone: set[Digest], entries: set[EntryId]) -> None:
-    """Let go of what waits and holds one of these, or may: a delta does not know its digests yet. Whoever sent it may again."""
+def _cleanse_waiting(files: Files, gone: set[Digest], entries: set[EntryId]) -> None:
+    """Take these out of what waits. A delta does not know its digests yet: one that may hold them goes, and is asked for anew."""
     for name in sorted(files.shelves[WAITING].names()):
         try:
             delta = files.delta(name)
@@ -76,9 +76,15 @@ def _drop_waiting(files: Files, gone: set[Digest], entries: set[EntryId]) -> Non
         if delta is not None:
             is_hit = any(each.entry_id in entries for each in delta.entries)
         else:
-            is_hit = any(piece.digest in gone for piece, _ in rows_of(_text(files, WAITING, name)))
+            pieces = [piece for piece, _ in rows_of(_text(files, WAITING, name))]
+            is_hit = any(piece.digest in gone for piece in pieces)
+            if is_hit:
+                for rest in packs(piece.line for piece in pieces if piece.digest not in gone):
+                    _take_in_waiting(files, files.shelves[WAITING].publish(rest).name)
         if is_hit:
             files.remove(WAITING, [name])
+    # What followed one of these may stand now: a forgotten parent is enough.
+    files.is_behind = True
 
 
 def _news(files: Files) -> dict[str, tuple[set[str], set[str]]]:
