@@ -36,6 +36,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     history.tear()
     history.review()
     history.enqueue()
+    history.review("retry")
+    history.enqueue()
     return history
 
 
@@ -96,6 +98,7 @@ def test_who_waits_is_as_old_as_its_acceptance_or_its_file(history: History) -> 
 
     assert [(each.place, each.since_ms) for each in found.waiting] == sorted(due, key=lambda each: each[1])
     assert {place for place, _ in due} == {"queued", "held"}
+    assert [path for path in layout.queued.glob("*.json") if (layout.jobs / path.name).exists()]
 
 
 def test_memory_what_was_set_aside_and_the_worker_are_told(history: History) -> None:

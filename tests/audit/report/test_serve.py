@@ -230,6 +230,8 @@ def test_connections_are_bounded_in_number() -> None:
 def test_a_connection_is_bounded_in_time() -> None:
     with running(connection_s=0.1) as served, served.connect() as slow:
         slow.sendall(b"GET /")
+        # Before the time that a browser is given for its request.
+        slow.settimeout(3)
 
         assert slow.recv(1) == b""
         assert served.ask()[0] == 200
