@@ -146,6 +146,7 @@ class App:
             for found in pkgutil.walk_packages(package.__path__, f"{room}."):
                 if found.name not in LATE and not found.name.endswith("__main__"):
                     importlib.import_module(found.name)
+        importlib.import_module("curator.tracks.backfill.expiry")
 
     def prepare(self) -> None:
         """Create the folders that are watched and locked."""
@@ -183,7 +184,11 @@ class App:
 
     def maintain(self) -> None:
         """Do what keeps an agent folder small and right; one bad entry never stops the rest."""
+        # Most runs of a command maintain nothing, and the tracks take their time to load.
+        from curator.tracks.backfill.expiry import let_expired_go  # noqa: PLC0415 - see above
+
         maintain(self.shop)
+        let_expired_go(self.shop)
 
     def fold_audit(self) -> None:
         """Begin to fold what is new into the audit's database, beside the work; what goes wrong is told and costs nothing."""

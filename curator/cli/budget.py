@@ -48,7 +48,7 @@ def show(day: DayOption = None, agent_dir: AgentDir = None, as_json: AsJson = Fa
     from curator.workflow.inspect.budget import settings_of, shown_day
 
     layout, today = layout_of(agent_dir), Day(day_of(SystemClock().now()))
-    asked = today if day is None else _day(day, "--day")
+    asked = today if day is None else day_of_option(day, "--day")
     found, faults = shown_day(layout, asked, is_today=asked == today)
     if as_json:
         told: dict[str, Json] = {"day": asked, "unresolved": settings_of(layout).budget.unresolved}
@@ -86,7 +86,7 @@ def attempts(
     if unresolved and day is not None:
         raise UsageError("--unresolved lists every day, so it takes no --day", remedy="Leave one of them out")
     store = open_books(layout_of(agent_dir)).attempts
-    asked = Day(day_of(SystemClock().now())) if day is None else _day(day, "--day")
+    asked = Day(day_of(SystemClock().now())) if day is None else day_of_option(day, "--day")
     found = tuple(unresolved_calls(store)) if unresolved else calls_of(store, asked)
     if as_json:
         document({"attempts": [call_document(call) for call in found]})
@@ -139,7 +139,7 @@ def reconcile(
         raise UsageError("say what it cost", remedy="With --actual TOKENS,COST, or --not-billed")
     if all_ and actual is not None:
         raise UsageError("--actual is the bill of one call", remedy="Name that call, or leave --actual out")
-    until = None if before is None else _day(before, "--before")
+    until = None if before is None else day_of_option(before, "--before")
     shop = open_app(agent_dir, environ=os.environ, listener=sentences_for(layout_of(agent_dir))).shop
     if until is None:
         assert attempt is not None
@@ -197,8 +197,8 @@ def export(
 
     if as_csv and as_json:
         raise UsageError("an export is CSV or JSON, not both", remedy="Leave one of them out")
-    first = FIRST_DAY if since is None else _day(since, "--since")
-    last = None if until is None else _day(until, "--until")
+    first = FIRST_DAY if since is None else day_of_option(since, "--since")
+    last = None if until is None else day_of_option(until, "--until")
     rows = map(call_document, all_calls(open_books(layout_of(agent_dir)).attempts, first, last))
     if as_json:
         document({"attempts": list(rows)})
@@ -231,8 +231,8 @@ def prove(agent_dir: AgentDir = None, as_json: AsJson = False) -> int:
     return _DIFFERS if found else 0
 
 
-def _day(text: str, option: str) -> Day:
-
+def day_of_option(text: str, option: str) -> Day:
+    """Return the UTC day that an option names, or raise `UsageError`."""
     from curator.model.ids import DAY_PATTERN, Day
 
     try:

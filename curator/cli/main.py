@@ -1,8 +1,8 @@
 """The command `curator`: its groups, and how it ends.
 
 Every expected failure becomes one line on stderr and an exit status of its own: 0 done, 1 a defect, 2 a wrong command
-line, 65 a bad record, 66 not found, 67 figures that the files do not come to, 74 the disk, 75 busy, 78 configuration, 130
-interrupted.
+line, 65 a bad record, 66 not found, 67 figures that the files do not come to, 74 the disk, 75 busy, 76 a plan of another
+release, 77 session files that have changed since their plan, 78 configuration, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from curator import __version__
 from curator.cli import (
     audit,
     authority,
+    backfill,
+    backfill_memory,
     backup,
     budget,
     config,
@@ -56,6 +58,7 @@ _DEFAULTS: Final = {
     "project": "list",
     "budget": "show",
     "audit": "summary",
+    "backfill": "list",
 }
 """What a group does when only the group is named."""
 
@@ -76,6 +79,8 @@ app.add_typer(authority.app, name="authority", cls=PlainGroup)
 app.add_typer(service.app, name="service", cls=PlainGroup)
 app.add_typer(project.app, name="project", cls=PlainGroup)
 app.add_typer(budget.app, name="budget", cls=PlainGroup)
+backfill_memory.register(backfill.app)
+app.add_typer(backfill.app, name="backfill", cls=PlainGroup)
 app.add_typer(audit.app, name="audit", cls=PlainGroup)
 
 

@@ -112,6 +112,7 @@ def purge(
     as_json: AsJson = False,
 ) -> None:
     """Forget a project: its memory, its jobs and what was made of them. Shows the plan; --yes does it."""
+    from curator.tracks.backfill.expiry import forget_project
     from curator.workflow.projects import find_known
     from curator.workflow.purging import plan_purge
     from curator.workflow.purging import purge as purge_project
@@ -119,6 +120,7 @@ def purge(
     opened = _open(agent_dir)
     plan = plan_purge(opened.shop, find_known(opened.layout, project))
     if yes:
+        forget_project(plan.view.key, opened.shop)
         purge_project(opened.shop, plan.view.key)
     if as_json:
         document(_purge_document(plan, is_done=yes))

@@ -8,8 +8,11 @@ CRASH      Before the windows stand, the next run indexes again, which changes n
 
 from __future__ import annotations
 
+import collections
 import hashlib
 import itertools
+import multiprocessing
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from curator.tracks.backfill.shelf import PlanShelf
     from curator.tracks.backfill.windows import Cut
     from curator.tracks.trajectory.ledger import Ledger
+    from curator.tracks.trajectory.reading import Batch
     from curator.workflow.shop import Shop
 
 _BLOCK_BYTES: Final = 1_048_576
@@ -47,7 +51,12 @@ def changed_inputs(plan: Plan) -> tuple[Input, ...]:
 
 
 def import_inputs(
-    plan: Plan, shelf: PlanShelf, ledger: Ledger, shop: Shop, tell: Callable[[int, int], None] = lambda _done, _of: None
+    plan: Plan,
+    shelf: PlanShelf,
+    ledger: Ledger,
+    shop: Shop,
+    jobs: int = 1,
+    tell: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Windows:
     """Index the plan's files and freeze its windows, or return those that stand.
 
@@ -63,7 +72,7 @@ def import_inputs(
         if changed:
             raise _moved(plan, changed)
         most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
-        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, tell)), most))
+        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, jobs, tell)), most))
         _lease(plan, (digest for cut in cuts for digest in cut.turns), ledger, shop)
         windows = Windows(plan_id=plan.id, windows=tuple(cut.window for cut in cuts))
         shelf.keep_windows(windows)
@@ -94,24 +103,49 @@ def nodes_of(window: Window, ledger: Ledger) -> list[Node]:
 
 
 def _index(
-    plan: Plan, ledger: Ledger, shop: Shop, tell: Callable[[int, int], None]
+    plan: Plan, ledger: Ledger, shop: Shop, jobs: int, tell: Callable[[int, int], None]
 ) -> list[tuple[str, tuple[Digest, ...]]]:
     """Take every file into the ledger; return their sessions and ends, in the plan's order."""
     ends: list[tuple[str, tuple[Digest, ...]]] = []
-    for done, each in enumerate(plan.inputs):
+    for done, (each, events) in enumerate(_read(plan, shop.clock.now(), jobs)):
         tell(done, len(plan.inputs))
         try:
-            for event in index_file(each.path, shop.clock.now(), until=each.size, is_digested=True):
+            for event in events:
                 if isinstance(event, Ended):
                     if event.content_digest != each.digest:
                         raise _moved(plan, (each,))
                     ends.append((event.progress.session_id, tuple(leaf.digest for leaf in event.leaves)))
                 else:
                     ledger.take_lines(event.lines.splitlines())
-        except (InvalidRecordError, NotFoundError, StorageError) as error:
+        except (InvalidRecordError, NotFoundError) as error:
             raise _moved(plan, (each,)) from error
     tell(len(plan.inputs), len(plan.inputs))
     return ends
+
+
+def _read(plan: Plan, now: int, jobs: int) -> Iterator[tuple[Input, Iterable[Batch | Ended]]]:
+    """Yield each file with what is in it; with several `jobs` some are read ahead, each by a process, in the same order."""
+    if jobs == 1:
+        for each in plan.inputs:
+            yield each, index_file(each.path, now, until=each.size, is_digested=True)
+        return
+    waiting: collections.deque[tuple[Input, Future[list[Batch | Ended]]]] = collections.deque()
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for each in plan.inputs:
+            waiting.append((each, pool.submit(_read_whole, each.path, each.size, now)))
+            if len(waiting) > jobs:
+                first, events = waiting.popleft()
+                yield first, _when_read(events)
+        for first, events in waiting:
+            yield first, _when_read(events)
+
+
+def _read_whole(path: str, size: int, now: int) -> list[Batch | Ended]:
+    return list(index_file(path, now, until=size, is_digested=True))
+
+
+def _when_read(events: Future[list[Batch | Ended]]) -> Iterator[Batch | Ended]:
+    yield from events.result()
 
 
 def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]]) -> Iterator[Cut]:

@@ -118,8 +118,7 @@ def test_the_plans_caps_hold_over_all_its_runs(tmp_path: Path, caps: Caps, calls
     planned.session("one", LONG, LONG, LONG)
     planned.make(caps)
 
-    for _ in range(2):
-        steps = planned.run()
+    steps = [planned.run() for _ in range(2)][-1]
 
     assert len(planned.reviewer.asked) == calls
     assert isinstance(steps[-1], Halted)
