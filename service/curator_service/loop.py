@@ -19,6 +19,7 @@ from curator.model.limits import MAINTENANCE_MS_MAX, MAINTENANCE_MS_MIN, SERVICE
 from curator.model.ports import Clock
 from curator_service.collapse import CONFIGURATION
 from curator_service.notify import Notifier
+from curator_service.stall import StallWatch
 from curator_service.wake import Wake
 
 GRACE_MS: Final = 20_000
@@ -77,13 +78,16 @@ class Signals:
 class Service:
     """One long-lived worker over one agent folder."""
 
-    def __init__(self, app: App, clock: Clock, notifier: Notifier, wake: Wake, signals: Signals) -> None:
-        """Prepare to serve `app`."""
+    def __init__(
+        self, app: App, clock: Clock, notifier: Notifier, wake: Wake, signals: Signals, stall: StallWatch | None
+    ) -> None:
+        """Prepare to serve `app`; `stall` looks after the loop where no manager does."""
         self._app = app
         self._clock = clock
         self._notifier = notifier
         self._wake = wake
         self._signals = signals
+        self._stall = stall
         self._stamp = app.settings_stamp()
         self._maintain_at = 0
         self._fold_at: int | None = None
@@ -105,9 +109,13 @@ class Service:
                 self._wake.start()
                 self._notifier.ready(self._said)
                 self._tell_serving()
+                if self._stall is not None:
+                    self._stall.start()
                 try:
                     self._serve(pool)
                 finally:
+                    if self._stall is not None:
+                        self._stall.end()
                     self._notifier.stopping()
                     self._app.shop.listener.tell(Leaving(pool.busy))
                     self._wind_up(pool)
@@ -127,6 +135,8 @@ class Service:
             self._between(pool)
             self._say_status(pool.busy)
             self._notifier.alive()
+            if self._stall is not None:
+                self._stall.round()
             self._wake.wait(self._pause_ms(pool) / 1000)
 
     def _say_status(self, busy: int) -> None:

@@ -6,18 +6,22 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from curator import __version__
 from curator.app import new_clock, open_app
 from curator.errors import CuratorError
 from curator.logs import Log
-from curator.model.event import Degraded
+from curator.model.event import Degraded, Stopped
 from curator_service.collapse import Collapsing
 from curator_service.loop import Service, Signals
 from curator_service.notify import Notifier
 from curator_service.outlet import Outlet
+from curator_service.stall import LIMIT_S, STATUS, StallWatch
 from curator_service.wake import Wake
+
+if TYPE_CHECKING:
+    from curator.model.ports import Listener
 
 _STDERR: Final = 2
 
@@ -48,11 +52,28 @@ def _serve(outlet: Outlet) -> int:
             app.watched_folders(), lambda fact: listener.tell(Degraded(fact, "Jobs are found by looking instead"))
         )
         signals.wake(wake.poke)
-        Service(app, clock, Notifier(os.environ), wake, signals).run()
+        notifier = Notifier(os.environ)
+        Service(app, clock, notifier, wake, signals, _stall_watch(notifier, listener, outlet)).run()
     except CuratorError as error:
         log.write(f"curator-service: {error}".replace("\n", " ") + "\n")
         return error.exit_status
     return 0
+
+
+def _stall_watch(notifier: Notifier, listener: Listener, outlet: Outlet) -> StallWatch | None:
+    """Return what ends a process whose loop stands still, where no manager does."""
+
+    def give_up(limit_s: float) -> None:
+        fact = (
+            f"nothing was looked for in {limit_s:g} s: the loop stands still, so the process ends with status {STATUS}"
+        )
+        listener.tell(Stopped("service", "stalled", fact, "What was under way returns by its lease; please report it"))
+        outlet.end()
+        # A thread cannot end a main thread that hangs.
+        os._exit(STATUS)
+
+    limit_s = LIMIT_S if notifier.watchdog_s is None else 2 * notifier.watchdog_s
+    return None if notifier.is_heard else StallWatch(limit_s, give_up)
 
 
 def _open_missing() -> None:

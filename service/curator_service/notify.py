@@ -25,6 +25,8 @@ class Notifier:
         is_ours = owner in ("", str(os.getpid()))
         self.watchdog_s = int(period) / _MICROSECONDS / 2 if is_ours and period.isdigit() else None
         """How often the watchdog wants to hear of us; None where there is none."""
+        self.is_heard = bool(self._address)
+        """Whether a manager listens, which is the watchdog then."""
 
     def ready(self, status: str) -> None:
         """Say that the service is up, or up again after a reload."""

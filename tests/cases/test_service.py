@@ -148,6 +148,39 @@ def test_a_041_a_service_whose_loop_stands_still_feeds_no_watchdog_though_its_he
     assert "its process is gone" in place.run("status").out
 
 
+@pytest.mark.skipif(needs("strace"), reason="strace is not installed")
+def test_a_041_where_no_manager_listens_a_service_whose_loop_stands_still_ends_by_itself(tmp_path: Path) -> None:
+    place = Here(tmp_path)
+    place.configure()
+    job = place.job(key := place.project())
+    record = place.layout.queued / f"{job.id}.json"
+    held = (
+        "strace",
+        "-D",
+        "-f",
+        "-qqq",
+        "-o",
+        "/dev/null",
+        "-P",
+        str(record),
+        "-e",
+        "inject=openat:delay_enter=4000000",
+    )
+    service = serve(place, "env", "WATCHDOG_USEC=1000000", *held)
+    wait_until(place.layout.instance_pid.exists)
+    place.enqueue(key)
+    ran = ended(service)
+
+    assert ran.status == 70
+    assert '"code": "stalled"' in ran.err
+    assert "the loop stands still" in ran.err
+    assert place.ending(job) == "queued"
+    plist = (Path(__file__).resolve().parents[2] / "launchd" / "curator.plist").read_text("utf-8")
+    assert "<key>KeepAlive</key>" in plist
+    assert place.review().status == 0
+    assert place.ending(job) == "applied"
+
+
 @pytest.mark.skipif(needs("systemd-analyze"), reason="systemd is not installed")
 def test_a_047_a_unit_from_an_odd_home_is_valid_and_names_everything_absolutely(tmp_path: Path) -> None:
     home = tmp_path / "a home & 100%"
