@@ -35,6 +35,7 @@ from curator.cli import (
     review,
     service,
     status,
+    trajectory,
     verify,
 )
 from curator.cli.options import PlainGroup
@@ -58,6 +59,7 @@ _DEFAULTS: Final = {
     "project": "list",
     "budget": "show",
     "audit": "summary",
+    "trajectory": "show",
     "backfill": "list",
 }
 """What a group does when only the group is named."""
@@ -82,6 +84,7 @@ app.add_typer(budget.app, name="budget", cls=PlainGroup)
 backfill_memory.register(backfill.app)
 app.add_typer(backfill.app, name="backfill", cls=PlainGroup)
 app.add_typer(audit.app, name="audit", cls=PlainGroup)
+app.add_typer(trajectory.app, name="trajectory", cls=PlainGroup)
 
 
 def _tell_version(is_asked: bool) -> None:

@@ -141,7 +141,7 @@ class Ledger:
                 default=None,
             )
 
-        return self._ask(step)
+        return self.ask(step)
 
     def forget(self, digests: Iterable[Digest], reason: str) -> None:
         """Let the text of nodes go for good: from segments, from what waits, and from the search.
@@ -203,7 +203,7 @@ class Ledger:
     def coverage(self, digests: Iterable[Digest]) -> dict[Digest, Covered]:
         """Return what became of those that anybody covered; what is not in it is pending."""
         wanted = list(digests)
-        return self._ask(lambda: self._files.index.coverage(wanted)) or {}
+        return self.ask(lambda: self._files.index.coverage(wanted)) or {}
 
     # Looking.
 
@@ -214,11 +214,11 @@ class Ledger:
         def step() -> set[Digest]:
             return {each for each, link in self._files.index.links(wanted).items() if not link.is_forgotten}
 
-        return self._ask(step) or set()
+        return self.ask(step) or set()
 
     def node(self, digest: Digest) -> Node | None:
         """Return a node, proved by its digest, or None where none is here."""
-        found = self._ask(lambda: self._lines([digest]))
+        found = self.ask(lambda: self._lines([digest]))
         return read_node(found[0]) if found else None
 
     def path_to(self, leaf: Digest) -> Iterator[Node]:
@@ -226,11 +226,11 @@ class Ledger:
 
         Raises `NotFoundError` for a leaf that is not here, `InvalidRecordError` where an ancestor was lost by damage.
         """
-        path = self._ask(lambda: self._path(leaf))
+        path = self.ask(lambda: self._path(leaf))
         if path is None:
             raise NotFoundError(f"{leaf}: no such node", remedy="See `curator trajectory show`")
         for at in range(0, len(path), _AT_ONCE):
-            lines = self._ask(functools.partial(self._lines, path[at : at + _AT_ONCE]))
+            lines = self.ask(functools.partial(self._lines, path[at : at + _AT_ONCE]))
             yield from map(read_node, lines or ())
 
     def leaves(self) -> Iterator[Leaf]:
@@ -239,7 +239,7 @@ class Ledger:
         for source in self.sources():
             for tip in source.leaves:
                 named.setdefault(tip.digest, set()).add(source.session_key)
-        found = self._ask(lambda: (self._settled(), self._files.index.ends()))
+        found = self.ask(lambda: (self._settled(), self._files.index.ends()))
         settled, ends = found or ({}, [])
         for digest in sorted({*settled, *ends}):
             sessions = named.get(digest, set()) | settled.get(digest, set())
@@ -284,12 +284,17 @@ class Ledger:
 
     @property
     def files(self) -> Files:
-        """What it is made of, for whoever looks deeper; used within `held`."""
+        """What it is made of, for whoever looks deeper; used within `ask`."""
         return self._files
 
     def close(self) -> None:
         """Let go of the index."""
         self._files.index.close()
+
+    def rebuild(self) -> None:
+        """Make the index anew from the files."""
+        self._files.drop_index()
+        self._change(lambda: None)
 
     def tend(self) -> None:
         """Finish what was begun, pack what is small, and let go of what has waited too long."""
@@ -303,11 +308,11 @@ class Ledger:
             old = [each.name for each in ages_in(self.layout.waiting) if each.mtime_ms < before]
             self._files.remove(WAITING, [name for name in old if NAME.fullmatch(name)])
 
-        self._ask(step)
+        self.ask(step)
 
-    def held(self, step: Callable[[], T]) -> T:
-        """Do a step on its files, under its lock, with an index that is up to date."""
-        return self._change(step)
+    def ask(self, step: Callable[[], T]) -> T | None:
+        """Ask its files something, under its lock; where there is no ledger, none is made for a question."""
+        return None if mode_of(self.layout.root) is None else self._change(step)
 
     def _change(self, step: Callable[[], T]) -> T:
         def current() -> T:
@@ -315,10 +320,6 @@ class Ledger:
             return step()
 
         return self._files.held(current)
-
-    def _ask(self, step: Callable[[], T]) -> T | None:
-        """Ask; where there is no ledger, none is made for a question."""
-        return None if mode_of(self.layout.root) is None else self._change(step)
 
     def _lines(self, digests: Sequence[Digest]) -> list[bytes]:
         spots = self._files.index.spots(digests)
