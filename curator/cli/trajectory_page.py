@@ -87,7 +87,8 @@ def _told(coverage: Mapping[tuple[CoverageState, str], int]) -> str:
 def overview_document(seen: Overview) -> dict[str, Json]:
     """Return a ledger in figures for a program."""
     leaves: list[Json] = [
-        {"digest": leaf.digest, "isSettled": leaf.is_settled, "sessions": sorted(leaf.sessions)} for leaf in seen.leaves
+        {"digest": leaf.digest, "isSettled": leaf.is_settled, "sessions": [str(each) for each in sorted(leaf.sessions)]}
+        for leaf in seen.leaves
     ]
     sources: list[Json] = [source.encode() for source in seen.sources]
     coverage: list[Json] = [{"state": state.value, "by": by, "digests": n} for (state, by), n in seen.coverage.items()]
@@ -170,12 +171,9 @@ def received_document(outcome: Received | Turned) -> dict[str, Json]:
 
     if isinstance(outcome, Turned):
         status = "later" if outcome.is_kept else "refused"
-        error: dict[str, Json] = {
-            "code": outcome.error.code,
-            "fact": outcome.error.fact,
-            "remedy": outcome.error.remedy,
-        }
-        return {"status": status, "path": str(outcome.path), "error": error}
+        error = outcome.error
+        why: Json = {"code": error.code, "fact": error.fact, "remedy": error.remedy}
+        return {"status": status, "path": str(outcome.path), "error": why}
     told: dict[str, Json] = {"projectKey": outcome.key, "dropped": outcome.dropped}
     if outcome.taken is None:
         return {"status": "waiting"} | told

@@ -290,7 +290,7 @@ class Index:
 
     def put_waiting(self, name: str, missing: str, digests: Iterable[Digest]) -> None:
         """Note a file that waits, what it waits for, and the nodes in it."""
-        self._sql.execute("insert or ignore into waiting (name, missing) values (?, ?)", (name, missing))
+        self._sql.execute("insert or ignore into waiting (missing, name) values (?, ?)", (missing, name))
         rows = [(bytes.fromhex(digest), name) for digest in digests]
         self._sql.executemany("insert or ignore into waiting_node (digest, name) values (?, ?)", rows)
 

@@ -24,7 +24,7 @@ create table covered (digest blob primary key, state text not null, plan text no
     without rowid;
 create index covered_number on covered (number);
 create table forgotten (digest blob primary key, parent blob) without rowid;
-create table waiting (name text not null, missing text not null, primary key (missing, name)) without rowid;
+create table waiting (missing text not null, name text not null, primary key (missing, name)) without rowid;
 create table waiting_node (digest blob not null, name text not null, primary key (digest, name)) without rowid;
 create virtual table said using fts5 (text, content='', tokenize='unicode61 remove_diacritics 2');
 """
