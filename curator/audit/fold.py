@@ -17,7 +17,7 @@ from curator.audit.schema import FACTS, FOLDERS, SOURCES, Relation
 from curator.durable.clock import file_clock_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -28,6 +28,8 @@ _RACY_NS: Final = 20_000_000
 """An mtime ticks coarsely: what lies this close to the look at it may hide a later change."""
 _ROWS_AT_ONCE: Final = 1_000
 _IDS_AT_ONCE: Final = 500
+_SHELVES_AT_ONCE: Final = 100
+"""What is known of so many is asked for at once: a question costs more than what it brings."""
 
 _COLUMNS: Final = {table.name: tuple(column.name for column in table.columns) for table in FACTS}
 _KEYS: Final = tuple((table, tuple(key for key in ("job_id", "day") if key in table.c)) for table in FACTS)
@@ -53,15 +55,30 @@ class _Known:
 def fold(connection: Connection, shelves: Sequence[Shelf], tell: Callable[[int, int], None] | None = None) -> Folded:
     """Bring the tables to what the shelves hold. `tell` hears how many of how many are done."""
     folding = _Folding(connection)
-    for number, shelf in enumerate(shelves):
+    for first in range(0, len(shelves), _SHELVES_AT_ONCE):
         if tell is not None:
-            tell(number, len(shelves))
-        folding.look_through(shelf)
+            tell(first, len(shelves))
+        folding.look_through(shelves[first : first + _SHELVES_AT_ONCE])
     folding.forget_others([shelf.key for shelf in shelves])
     folding.finish()
     if tell is not None:
         tell(len(shelves), len(shelves))
     return folding.folded
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Look:
+    """How a shelf stood, and when that was asked: before what stands on it is listed, so that no change is missed."""
+
+    shelf: Shelf
+    now: int
+    mark: Mark | None
+
+    @classmethod
+    def at(cls, shelf: Shelf) -> _Look:
+        """Look at a shelf."""
+        now = file_clock_ns()
+        return cls(shelf, now, shelf.mark())
 
 
 class _Folding:
@@ -85,33 +102,39 @@ class _Folding:
         self._tables: dict[str, Relation] = {SOURCES.name: SOURCES, **{table.name: table for table in FACTS}}
         self.folded = Folded()
 
-    def look_through(self, shelf: Shelf) -> None:
-        """Take in what is new or changed on a shelf, and let go what is gone."""
-        now = file_clock_ns()
-        mark = shelf.mark()
-        saved = self._stamps.get(shelf.key)
-        if mark is not None and mark.text == saved and shelf.key not in self._faulty:
-            return
-        if mark is None and saved is None and shelf.key not in self._filled:
-            return
-        known = self._known(shelf.key)
-        standing = {} if mark is None else shelf.sources()
+    def look_through(self, shelves: Sequence[Shelf]) -> None:
+        """Take in what is new or changed on shelves, and let go what is gone."""
+        changed = [look for look in map(_Look.at, shelves) if self._is_changed(look)]
+        known = self._known([look.shelf.key for look in changed if look.shelf.key in self._filled])
+        for look in changed:
+            self._take_in(look, known.get(look.shelf.key, {}))
+
+    def _is_changed(self, look: _Look) -> bool:
+        key, saved = look.shelf.key, self._stamps.get(look.shelf.key)
+        if look.mark is None:
+            return saved is not None or key in self._filled
+        return look.mark.text != saved or key in self._faulty
+
+    def _take_in(self, look: _Look, known: Mapping[str, _Known]) -> None:
+        shelf, now = look.shelf, file_clock_ns()
+        standing = {} if look.mark is None else shelf.sources()
         self.folded.gone += sum(name not in standing for name in known)
         changed = {name: _stamp(source, now) for name, source in standing.items()}
         changed = {name: stamp for name, stamp in changed.items() if not _holds(known.get(name), stamp)}
         self._drop([each.id for name, each in known.items() if name not in standing or name in changed])
         for name, stamp in changed.items():
             self._take(shelf.key, name, stamp, shelf.read(name))
-        self._keep(shelf.key, mark, now, saved)
+        self._keep(shelf.key, look.mark, look.now, self._stamps.get(shelf.key))
 
     def forget_others(self, keys: Iterable[str]) -> None:
         """Let go what stood in folders that are gone."""
         kept = set(keys)
-        for folder in sorted((self._filled | set(self._stamps)) - kept):
-            ids = [each.id for each in self._known(folder).values()]
-            self._drop(ids)
-            self.folded.gone += len(ids)
-            self._unkept.append(folder)
+        gone = sorted((self._filled | set(self._stamps)) - kept)
+        for first in range(0, len(gone), _SHELVES_AT_ONCE):
+            for folder, known in self._known(gone[first : first + _SHELVES_AT_ONCE]).items():
+                self._drop([each.id for each in known.values()])
+                self.folded.gone += len(known)
+                self._unkept.append(folder)
 
     def finish(self) -> None:
         """Write what still waits, and make of it what is made of facts."""
@@ -121,12 +144,15 @@ class _Folding:
         self._write_stamps()
         derive(self._connection, None if self._is_new else self._touched)
 
-    def _known(self, folder: str) -> dict[str, _Known]:
-        if folder not in self._filled:
-            return {}
-        columns = select(SOURCES.c.id, SOURCES.c.name, SOURCES.c.stamp, SOURCES.c.fault)
-        found = self._connection.execute(columns.where(SOURCES.c.folder == folder))
-        return {name: _Known(number, stamp, fault is not None) for number, name, stamp, fault in found}
+    def _known(self, folders: Sequence[str]) -> dict[str, dict[str, _Known]]:
+        found: dict[str, dict[str, _Known]] = {folder: {} for folder in folders}
+        columns = select(SOURCES.c.folder, SOURCES.c.id, SOURCES.c.name, SOURCES.c.stamp, SOURCES.c.fault)
+        if folders:
+            for folder, number, name, stamp, fault in self._connection.execute(
+                columns.where(SOURCES.c.folder.in_(folders))
+            ):
+                found[folder][name] = _Known(number, stamp, fault is not None)
+        return found
 
     def _take(self, folder: str, name: str, stamp: str, reading: Reading | None) -> None:
         if reading is None:
