@@ -1,7 +1,8 @@
 """A made-up session as Pi writes it: four fifths of its bytes are what tools printed, most of the rest is an assistant's.
 
-By bytes: tool results 77 %, assistants 21 % (a third of it text; thinking, tool calls and usage the rest), users 1 %.
-The words are made up, but the text is of the kinds that are met: code, logs, listings, prose with paths and commands.
+By bytes: tool results 73 %, assistants 26 % (a seventh of it text; thinking, tool calls and usage the rest), users 1 %.
+The words are drawn, but the text is of the kinds that are met: code, logs, listings, prose with paths, lists and pieces
+of code. One word in two hundred, `token`, makes redaction look twice, as in conversations that people had.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ _VOCABULARY: Final = (
     "the a of to and in is that for it was on are as with be at this have from or an by not but what all were when we"
     " there can use your which said if do will each about how up out them then she many some so these would other into"
     " has more her two like him see time could no make than first been its who now people my made over did down only way"
-    " find use may water long little very after words called just where most know parser buffer session request"
-    " branch commit deploy config module handler timeout retry cache index migrate schema token"
+    " find may water long little very after words called just where most know parser buffer session request branch commit"
+    " deploy config module handler timeout retry cache index migrate schema token work part take place good new give any"
+    " same tell does set three want air well also play small end put home read hand port large spell add even land here"
+    " must big high such follow act why ask men change went light kind off need house picture try us again animal point"
+    " mother world near build self earth father worker queue thread stack trace error warning failure success result"
+    " value field column table record entry window event signal update insert delete select filter group order limit"
 )
 _WORDS: Final = _VOCABULARY.split(" ")
 _CODE: Final = (
@@ -107,12 +112,17 @@ class _Talk:
 
     def _say(self) -> str:
         words = [self.random.choice(_WORDS) for _ in range(self.random.randint(6, 18))]
-        if self.random.random() < 0.2:
-            words.insert(3, f"`src/{words[0]}/{words[1]}.py`")
+        a, b, c = words[:3]
+        odd = (f"`src/{a}/{b}.py`", f"`{a}_{b}()`", f"**{a}**:", f"({c} {self.random.randint(2, 900)})", f"{a}: {b},")
+        if self.random.random() < 0.5:
+            words.insert(3, self.random.choice(odd))
         return f"{' '.join(words).capitalize()}."
 
     def _prose(self, low: int, high: int) -> str:
-        return " ".join(self.random.choices(self._said, k=self.random.randint(low, high)))
+        """Return sentences, some as a list, some with a piece of code after them."""
+        joint = self.random.choice((" ", " ", "\n- ", "\n\n"))
+        said = joint.join(self.random.choices(self._said, k=self.random.randint(low, high)))
+        return f"{said}\n\n```\n{self._lines(2, 8)}\n```" if self.random.random() < 0.1 else said
 
     def _lines(self, low: int, high: int) -> str:
         return "\n".join(self.random.choices(self._printed, k=self.random.randint(low, high)))

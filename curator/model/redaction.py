@@ -12,12 +12,27 @@ from __future__ import annotations
 import dataclasses
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from curator.model.secret_fields import Found, assigned
-from curator.model.secret_kinds import KINDS, compiled
+from curator.model.secret_kinds import KINDS, LONG_RUN_CHARS_MIN, RUN_CHARS_MIN, Kind, compiled
 from curator.model.secret_lines import key_blocks, lines
+from curator.model.secret_words import (
+    ANCHOR,
+    ANYTHING,
+    CONTINUED,
+    ESCAPE,
+    HIDDEN,
+    KEY_BLOCK,
+    LINE,
+    LOOSE_ANCHORS,
+    RUN_CHARS,
+    TELLING_NAME,
+    TOKEN,
+    WRAPPED,
+    traits,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
@@ -29,34 +44,29 @@ class SecretSpan:
     kind: str
 
 
-_RUN_CHARS: Final = "A-Za-z0-9_+/=.~-"
-_ESCAPE: Final = (
-    r"\\{1,4}(?P<letter>[nrt]|[\"'`/])|\\{1,2}u00(?P<unicode>[2-7][0-9A-Fa-f])|%(?P<percent>[2-7][0-9A-Fa-f])"
-    r"|&(?P<entity>quot|amp|apos|#3[49]);"
-)
-_CONTINUED: Final = (
-    rf"(?<=[{_RUN_CHARS}])(?:\\\r?\n[ \t]{{0,40}}|[\"'`][ \t]{{0,8}}+[+.&\\][ \t]{{0,8}}+(?:\r?\n[ \t]{{0,40}}+)?[\"'`]"
-    rf"|[\"'`][ \t]{{0,8}}+\\?\r?\n[ \t]{{0,40}}+(?:[+.&][ \t]{{0,8}}+)?[\"'`])(?=[{_RUN_CHARS}])"
-)
-_WRAPPED: Final = rf"(?<=[{_RUN_CHARS}])\r?\n[ \t>|#*]{{0,40}}+(?=[{_RUN_CHARS}])"
-_UNESCAPED: Final = re.compile(f"{_ESCAPE}|{_CONTINUED}", re.ASCII)
-_UNWRAPPED: Final = re.compile(f"{_ESCAPE}|{_CONTINUED}|(?P<wrapped>{_WRAPPED})", re.ASCII)
+_WRAPPED: Final = rf"(?<=[{RUN_CHARS}])\r?\n[ \t>|#*]{{0,40}}+(?=[{RUN_CHARS}])"
+_UNESCAPED: Final = re.compile(f"{ESCAPE}|{CONTINUED}", re.ASCII)
+_UNWRAPPED: Final = re.compile(f"{ESCAPE}|{CONTINUED}|(?P<wrapped>{_WRAPPED})", re.ASCII)
 _EDIT_BEGINS: Final = re.compile(r"[\\%&\"'`\r\n]")
 """Where an edit may begin: to look for these alone first is five times as quick."""
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITIES: Final = {"quot": '"', "amp": "&", "apos": "'", "#34": '"', "#39": "'"}
 _MARK: Final = re.compile(r"\[REDACTED(?: [A-Z0-9 ]{1,40})?\]")
-_CHUNK: Final = re.compile(rf"[{_RUN_CHARS}]*", re.ASCII)
+_RUN: Final = re.compile(rf"\S{{{RUN_CHARS_MIN},}}")
+_CHUNK: Final = re.compile(rf"[{RUN_CHARS}]*", re.ASCII)
 
 
 def find_secrets(text: str) -> tuple[SecretSpan, ...]:
     """Return where secrets stand, in order and apart from each other."""
-    found = [*_all_kinds(text)]
-    unescaped = _View.of(text, _UNESCAPED)
-    if unescaped.is_changed:
-        found += [unescaped.origin(item) for item in _all_kinds(unescaped.text)]
-    unwrapped = _View.of(text, _UNWRAPPED)
-    if unwrapped.wraps:
+    has = traits(text)
+    if not has:
+        return ()
+    found = [*_all_kinds(text, has)]
+    if has & HIDDEN:
+        unescaped = _View.of(text, _UNESCAPED)
+        found += [unescaped.origin(item) for item in _all_kinds(unescaped.text, ANYTHING)]
+    if has & (HIDDEN | WRAPPED):
+        unwrapped = _View.of(text, _UNWRAPPED)
         found += [unwrapped.origin(item) for item in _across_wraps(unwrapped)]
     return _merged(found)
 
@@ -81,21 +91,34 @@ def redact(text: str) -> str:
     return text
 
 
-def _all_kinds(text: str) -> Iterator[Found]:
-    yield from key_blocks(text)
-    yield from _tokens(text)
-    yield from lines(text)
-    yield from assigned(text)
+def _all_kinds(text: str, has: int) -> Iterator[Found]:
+    if has & KEY_BLOCK:
+        yield from key_blocks(text)
+    if has & TOKEN:
+        yield from _tokens(text)
+    if has & LINE:
+        yield from lines(text)
+    if has & TELLING_NAME:
+        yield from assigned(text)
 
 
 def _tokens(text: str) -> Iterator[Found]:
     """Yield the tokens that their own shape gives away."""
-    for kind in KINDS:
-        if any(anchor in text for anchor in kind.anchors):
-            for match in compiled(kind).finditer(text):
-                group = match.lastindex or 0
-                if kind.judge(match.group(group)):
-                    yield Found(kind.name, match.start(group), match.end(group))
+    for kind in _possible(text, _RUN.findall(text)):
+        for match in compiled(kind).finditer(text):
+            group = match.lastindex or 0
+            if kind.judge(match.group(group)):
+                yield Found(kind.name, match.start(group), match.end(group))
+
+
+def _possible(text: str, long_runs: list[str]) -> Sequence[Kind]:
+    """Return the kinds that can stand in a text, by their anchors; most texts have no run in which a token could."""
+    runs = "\n".join(long_runs)
+    longer = "\n".join(run for run in long_runs if len(run) >= LONG_RUN_CHARS_MIN)
+    if not longer and not ANCHOR.search(runs) and not any(map(text.__contains__, LOOSE_ANCHORS)):
+        return ()
+    place = {0: text, RUN_CHARS_MIN: runs, LONG_RUN_CHARS_MIN: longer}
+    return [kind for kind in KINDS if any(map(place[kind.run_chars_min].__contains__, kind.anchors))]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -173,9 +196,8 @@ def _undone(edit: re.Match[str]) -> str:
 
 def _across_wraps(view: _View) -> Iterator[Found]:
     """Yield tokens that run over a line break, as long as what follows the break still looks like a token."""
-    for kind in KINDS:
-        if not any(anchor in view.text for anchor in kind.anchors):
-            continue
+    wrapped = [view.text[start:end] for start, end in _runs_around(view.text, view.wraps)]
+    for kind in _possible(view.text, wrapped):
         for match in compiled(kind).finditer(view.text):
             group = match.lastindex or 0
             start, end = match.span(group)
@@ -188,6 +210,24 @@ def _across_wraps(view: _View) -> Iterator[Found]:
             whole = compiled(kind).fullmatch(view.text, match.start(), end + match.end() - match.end(group))
             if crossed and end > crossed[0] and whole and kind.judge(view.text[start:end]):
                 yield Found(kind.name, start, end)
+
+
+def _runs_around(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the ends of the runs without spaces and line ends in which the places lie, where they are long enough."""
+    start = end = 0
+    for place in places:
+        if place < end:
+            continue
+        start = text.rfind(" ", start, place) + 1 or start
+        start = text.rfind("\n", start, place) + 1 or start
+        end = _found(text.find(" ", place), len(text))
+        end = _found(text.find("\n", place, end), end)
+        if end - start >= RUN_CHARS_MIN:
+            yield start, end
+
+
+def _found(place: int, otherwise: int) -> int:
+    return place if place >= 0 else otherwise
 
 
 def _looks_random(chunk: str) -> bool:

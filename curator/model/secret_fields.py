@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -49,7 +50,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Which names are telling.
-_WORD: Final = re.compile(r"pass|pwd|pw|secret|token|credential|key", _CASELESS)
+TELLING: Final = "pass|pwd|pw|secret|token|credential|key"
+_WORD: Final = re.compile(TELLING, _CASELESS)
+_WORD_LOWERED: Final = re.compile(TELLING)
+"""The same in a text that is lower case: to look for that is five times as quick."""
 _REST_OF_NAME: Final = re.compile(rf"[A-Za-z0-9_.-]{{0,{_NAME_CHARS_MAX}}}", re.ASCII)
 _PIECES: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", re.ASCII)
 _IGNORED_LAST: Final = _words(
@@ -138,8 +142,9 @@ _NO_PASSWORD: Final = _words(
 
 def assigned(text: str) -> Iterator[Found]:
     """Yield the values that stand under a telling name: assignments, JSON, YAML, XML, flags, calls, sentences."""
+    lowered = text.lower()
     position = 0
-    while word := _WORD.search(text, position):
+    while word := _telling(text, lowered, position):
         ahead = text[max(0, word.start() - _NAME_CHARS_MAX) : word.start()]
         start = word.start() - (len(ahead) - len(ahead.rstrip(_NAME_CHARS)))
         rest = _REST_OF_NAME.match(text, word.end())
@@ -154,6 +159,19 @@ def assigned(text: str) -> Iterator[Found]:
             position = max(position, found.end)
 
 
+def _telling(text: str, lowered: str, position: int) -> re.Match[str] | None:
+    """Return the next telling word."""
+    if len(lowered) != len(text):
+        # A character may be two in lower case, and then places in the two texts differ.
+        return _WORD.search(text, position)
+    while near := _WORD_LOWERED.search(lowered, position):
+        # The Kelvin sign is a k in lower case, and none in the pattern.
+        if word := _WORD.match(text, near.start()):
+            return word
+        position = near.start() + 1
+    return None
+
+
 def _word_before(text: str, start: int) -> str:
     """Return the word that one space parts from the name, as in `api key`."""
     if start < 1 or text[start - 1] != " ":
@@ -162,6 +180,7 @@ def _word_before(text: str, start: int) -> str:
     return ahead[len(ahead.rstrip(_LETTERS)) :].lower()
 
 
+@lru_cache(maxsize=1024)
 def _kind_of(name: str, before: str) -> str | None:
     """Return what a value under this name would be, or None where the name tells nothing."""
     words = [piece.lower() for piece in _PIECES.findall(name)]

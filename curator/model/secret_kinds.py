@@ -18,6 +18,9 @@ _LEFT: Final = "(?<![A-Za-z0-9])"
 _RIGHT: Final = "(?![A-Za-z0-9])"
 _DISTINCT_MIN: Final = 5
 """A run of fewer different characters is a placeholder such as `xxxxxxxx`."""
+RUN_CHARS_MIN: Final = 15
+LONG_RUN_CHARS_MIN: Final = 40
+"""For tokens whose anchor stands in many a word."""
 
 
 def is_varied(token: str) -> bool:
@@ -57,6 +60,9 @@ class Kind:
     anchors: tuple[str, ...]
     pattern: str
     judge: Callable[[str], bool] = is_varied
+    run_chars_min: int = RUN_CHARS_MIN
+    """How long a run of characters without white space is in which such a token stands, as far as the judge takes it
+    for one; 0 where it need not stand in one run. Most words are shorter, and need not be searched for anchors."""
 
 
 @cache
@@ -65,8 +71,10 @@ def compiled(kind: Kind) -> re.Pattern[str]:
     return re.compile(kind.pattern.replace("{L}", _LEFT).replace("{R}", _RIGHT), re.ASCII)
 
 
-def _row(name: str, anchors: str, pattern: str, judge: Callable[[str], bool] = is_varied) -> Kind:
-    return Kind(name, tuple(anchors.split()), pattern, judge)
+def _row(
+    name: str, anchors: str, pattern: str, judge: Callable[[str], bool] = is_varied, *, run: int = RUN_CHARS_MIN
+) -> Kind:
+    return Kind(name, tuple(anchors.split()), pattern, judge, run)
 
 
 _HEX: Final = "[0-9a-f]"
@@ -82,7 +90,7 @@ KINDS: Final = (
     _row("BITBUCKET TOKEN", "ATBB ATCTT3", r"{L}(?:ATBB[A-Za-z0-9]{28,}|ATCTT3xFf[A-Za-z0-9_=-]{40,})", _is_mixed),
     _row("ATLASSIAN TOKEN", "ATATT3", r"{L}ATATT3[A-Za-z0-9_=-]{40,}"),
     _row("NPM TOKEN", "npm_", r"{L}npm_[A-Za-z0-9]{36,255}"),
-    _row("NPM TOKEN", "_authToken", rf"_authToken[ \t]*=[ \t]*[\"']?((?:{_UUID}|[A-Za-z0-9+/=_-]{{20,}}))"),
+    _row("NPM TOKEN", "_authToken", rf"_authToken[ \t]*=[ \t]*[\"']?((?:{_UUID}|[A-Za-z0-9+/=_-]{{20,}}))", run=0),
     _row("PYPI TOKEN", "pypi-AgE", r"{L}pypi-AgE[A-Za-z0-9_-]{40,}"),
     _row("RUBYGEMS TOKEN", "rubygems_", r"{L}rubygems_[0-9a-f]{48}"),
     _row("NUGET TOKEN", "oy2", r"{L}oy2[a-z0-9]{43}{R}", _is_mixed),
@@ -103,7 +111,7 @@ KINDS: Final = (
     _row("GOOGLE REFRESH TOKEN", "1//0", r"{L}1//0[A-Za-z0-9_-]{30,}", _is_cased),
     _row("AZURE CLIENT SECRET", "Q~", r"{L}[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
     _row("AZURE STORAGE KEY", "AccountKey SharedAccessKey",
-         r"(?:AccountKey|SharedAccessKey)[ \t]*=[ \t]*([A-Za-z0-9+/]{20,}={0,2})"),
+         r"(?:AccountKey|SharedAccessKey)[ \t]*=[ \t]*([A-Za-z0-9+/]{20,}={0,2})", run=0),
     _row("AZURE DEVOPS TOKEN", "AZDO", r"{L}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}{R}"),
     _row("DIGITALOCEAN TOKEN", "dop_v1_ doo_v1_ dor_v1_", r"{L}do[opr]_v1_[0-9a-f]{64}"),
     _row("HEROKU KEY", "HRKU-", r"{L}HRKU-[A-Za-z0-9_-]{30,}"),
@@ -155,14 +163,14 @@ KINDS: Final = (
     _row("SLACK TOKEN", "xapp-", r"{L}xapp-[0-9]-[A-Za-z0-9-]{20,}"),
     _row("SLACK WEBHOOK", "hooks.slack.com",
          r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_]{6,}(?:/[A-Za-z0-9_]{6,}){1,4})"),
-    _row("DISCORD TOKEN", ".", r"{L}[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}", _is_cased),
+    _row("DISCORD TOKEN", ".", r"{L}[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}", _is_cased, run=LONG_RUN_CHARS_MIN),
     _row("DISCORD WEBHOOK", "/api/webhooks/", r"/api/webhooks/([0-9]{15,20}/[A-Za-z0-9_-]{40,})"),
     _row("TEAMS WEBHOOK", ".webhook.office.com", r"\.webhook\.office\.com/webhookb2/([A-Za-z0-9@/-]{60,})"),
-    _row("TELEGRAM TOKEN", ":", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", _is_cased),
+    _row("TELEGRAM TOKEN", ":", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", _is_cased, run=LONG_RUN_CHARS_MIN),
     _row("TWILIO KEY", "SK AC", r"{L}(?:SK|AC)[0-9a-z]{32}{R}", _is_mixed),
     _row("SENDGRID KEY", "SG.", r"{L}SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}"),
     _row("MAILGUN KEY", "key-", r"{L}(?:pub)?key-[0-9a-z]{32}{R}", _is_mixed),
-    _row("MAILGUN KEY", "-", rf"{{L}}{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}(?![0-9A-Za-z-])", _is_mixed),
+    _row("MAILGUN KEY", "-", rf"{{L}}{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}(?![0-9A-Za-z-])", _is_mixed, run=LONG_RUN_CHARS_MIN),
     _row("MAILCHIMP KEY", "-us", r"{L}[0-9a-z]{32}-us[0-9]{1,2}{R}", _is_mixed),
     _row("BREVO KEY", "xkeysib- xsmtpsib-", r"{L}x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     _row("RESEND KEY", "re_", r"{L}re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}{R}", _is_cased),
@@ -200,6 +208,6 @@ KINDS: Final = (
          "b3BlbnNzaC1rZXktdjE IBAAKC BADANBgkqhkiG9w0BAQEFAASC MHcCAQEE MIGHAgEAMBMG MC4CAQAwBQYDK2Vw DBOBgkqhkiG9w0BBQ0w",
          r"{L}(?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9+/]{3,4}IBAAKC|MII[A-Za-z0-9+/]{3,5}BADANBgkqhkiG9w0BAQEFAASC|MHcCAQEE"
          r"|MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw|MII[A-Za-z0-9+/]{2,3}DBOBgkqhkiG9w0BBQ0w)(?=[A-Za-z0-9+/]{20})"
-         r"[A-Za-z0-9+/=]++(?:\s++(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/]{1,15}+={1,2}+))*+"),
+         r"[A-Za-z0-9+/=]++(?:\s++(?:[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/]{1,15}+={1,2}+))*+", run=0),
 )  # fmt: skip
 """Most specific first: where two rows take the same place, the earlier one names it."""

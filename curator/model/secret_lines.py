@@ -125,10 +125,12 @@ _LINES: Final = (
     _form("COMMAND PASSWORD", "-u", r"(?:-u|--user|--proxy-user)[ =]{0,2}\\{0,4}[\"']?[^\s:\"'\\]{1,64}:(?P<v>[^\s\"'\\]{4,128})", _is_command),
     _form("COMMAND PASSWORD", "sshpass", r"sshpass[ \t]{1,4}-p[ \t]{0,4}\\{0,4}[\"']?(?P<v>[^\s\"'\\]{4,128})", _is_password),
 )  # fmt: skip
+LINE_ANCHORS: Final = (*dict.fromkeys(form.anchor for form in _LINES), "cookie")
 _PGPASS: Final = re.compile(
     r"^[A-Za-z0-9.*_-]{1,128}:(?:[0-9]{2,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<v>[^\s:\"'`]{6,128})[ \t]*$",
     re.ASCII | re.MULTILINE,
 )
+PGPASS_COLONS: Final = 4
 _COOKIE_LINE: Final = re.compile(r"cookie\\{0,4}[\"']?[ \t]{0,4}[:=,][ \t]{0,4}(?P<line>[^\r\n]{4,4096})", _CASELESS)
 _COOKIE: Final = re.compile(r"(?P<name>[A-Za-z0-9_.$-]{1,64})=(?P<v>[^;,\s\"'\\]{8,4096})", re.ASCII)
 
@@ -183,7 +185,7 @@ def lines(text: str) -> Iterator[Found]:
                     yield Found(form.kind, match.start("v"), match.end("v"))
     if "cookie" in lowered:
         yield from _cookies(text)
-    for match in _PGPASS.finditer(text):
+    for match in _PGPASS.finditer(text) if text.count(":") >= PGPASS_COLONS else ():
         if _is_pgpass(match):
             yield Found("PGPASS PASSWORD", match.start("v"), match.end("v"))
 

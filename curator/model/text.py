@@ -103,14 +103,15 @@ def sanitize(text: str) -> str:
     The result can be longer than `text`. Its redaction is the protocol's, and narrow: use `redaction.redact` for what
     curator itself produces.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = unicodedata.normalize("NFC", _CONTROL.sub("\ufffd", lines))
+    # Most texts have nothing of what each step looks for, and a pattern that may begin anywhere is slow to say so.
+    if not text.replace("\n", "").isprintable():
+        text = _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     text = _without_private_keys(text)
-    # A pattern that begins anywhere is slow; most texts lack a word that it needs.
-    if any(word in text for word in _TOKEN_WORDS):
+    if any(map(text.__contains__, _TOKEN_WORDS)):
         text = _TOKEN.sub("[REDACTED TOKEN]", text)
-    lowered = text.lower()
-    if any(word in lowered for word in _ASSIGNMENT_WORDS):
+    if any(map(text.lower().__contains__, _ASSIGNMENT_WORDS)):
         text = _ASSIGNMENT.sub(lambda match: f"{match.group(1)}[REDACTED]", text)
     return text
 

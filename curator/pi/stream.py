@@ -175,7 +175,7 @@ def load(raw: bytes) -> Json:
     except (ValueError, RecursionError):
         pass
     # After a power cut a file may begin or go on with NUL bytes where data never arrived.
-    text = text.strip("\0\r\n")
+    text = text.strip(f"\0{_SPACE}")
     try:
         return _parse(text)
     except (ValueError, RecursionError):
@@ -195,12 +195,16 @@ def _refuse_constant(_name: str) -> float:
     raise ValueError
 
 
+_SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 """Pi's parser has no NaN and no Infinity either. Made once: `json.loads` with a rule makes one for each line."""
 
 
 def _parse(text: str) -> Json:
-    value: Json = _DECODER.decode(text)
+    value: Json
+    value, end = _DECODER.raw_decode(text)
+    if text[end:].strip(_SPACE):
+        raise ValueError
     return value
 
 

@@ -146,7 +146,7 @@ class _Reading:
         if said is None:
             tally.note(Fault.NOT_AN_ENTRY, line)
             return
-        tally.count(value, line, self._known)
+        tally.count(value, said.at, line, self._known)
         if is_bookmark(value):
             self._mark(said)
         else:

@@ -14,7 +14,6 @@ from curator.model.trajectory import ROLES, Role
 from curator.pi.evidence import CURSOR_TYPE
 from curator.pi.session import FAULTS_KEPT_MAX, KNOWN_TYPES, is_pis_content
 from curator.pi.stream import Damage, Fault, Head, Line
-from curator.tracks.trajectory.entry import usable_time
 from curator.tracks.trajectory.facts import Cursor, DateQuality, Facts
 from curator.tracks.trajectory.known import Known
 
@@ -65,10 +64,9 @@ class Tally:
         if len(self._damage) < FAULTS_KEPT_MAX:
             self._damage.append(Damage(fault, line.number, line.byte))
 
-    def count(self, value: dict[str, Json], line: Line, known: Known) -> None:
-        """Count an entry that was read in full."""
-        at = value.get("timestamp")
-        self.count_time(usable_time(at), is_given=at is not None)
+    def count(self, value: dict[str, Json], at: str | None, line: Line, known: Known) -> None:
+        """Count an entry that was read in full; `at` is its time, if that is usable."""
+        self.count_time(at, is_given=at is not None or value.get("timestamp") is not None)
         kind_name = value.get("type")
         if kind_name == "message":
             self._count_message(value.get("message"), line)
