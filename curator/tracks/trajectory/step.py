@@ -100,6 +100,10 @@ def _take_in(files: Files, news: Mapping[str, tuple[set[str], set[str]]]) -> boo
     """Take in what is new; tell whether the index still knows where everything stands."""
     files.is_behind = True
     lost = 0
+    for shelf, (new, _) in news.items():
+        if new:
+            # Their writer may have died between its link and its flush, and more is built on them.
+            files.volume.sync_directory(files.shelves[shelf].folder)
     with files.index.change():
         for shelf in (SETTLED, COVERAGE, FORGOTTEN, WAITING):
             files.index.drop_files(shelf, news[shelf][1])
