@@ -59,10 +59,12 @@ PREFIX: Final = "curator:"
 LATE: Final = frozenset(f"curator.reviewer.providers.{name}" for name in ("anthropic", "openai", "wire"))
 """These import what is heavy, so they are loaded at the first dispatch, also by the service."""
 _ROOMS: Final = tuple(
-    f"curator.{room}" for room in ("admission", "durable", "machine", "model", "pi", "reviewer", "store", "workflow")
+    f"curator.{room}"
+    for room in ("admission", "durable", "machine", "model", "pi", "reviewer", "store", "tracks.trajectory", "workflow")
 )
 _NOT_WORKER: Final = re.compile(r"[^A-Za-z0-9._:-]")
 _HOST_CHARS_MAX: Final = 80
+_HOUR_MS: Final = 3_600_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -186,9 +188,20 @@ class App:
         """Do what keeps an agent folder small and right; one bad entry never stops the rest."""
         # Most runs of a command maintain nothing, and the tracks take their time to load.
         from curator.tracks.backfill.expiry import let_expired_go  # noqa: PLC0415 - see above
+        from curator.tracks.trajectory.upkeep import tend  # noqa: PLC0415 - see above
 
-        maintain(self.shop)
-        let_expired_go(self.shop)
+        shop = self.shop
+        maintain(shop)
+        let_expired_go(shop)
+        tend(self.layout, shop.volume, shop.clock, shop.listener, int(shop.service.evidence_ttl_hours * _HOUR_MS))
+
+    def take_in(self) -> None:
+        """Take in what Pi handed over of what was just said; one bad file never stops the rest."""
+        if self.layout.trajectory_inbox.root.is_dir():
+            from curator.tracks.trajectory.upkeep import take_in  # noqa: PLC0415 - most folders have no inbox
+
+            shop = self.shop
+            take_in(self.layout, shop.volume, shop.clock, shop.listener)
 
     def fold_audit(self) -> None:
         """Begin to fold what is new into the audit's database, beside the work; what goes wrong is told and costs nothing."""

@@ -19,6 +19,7 @@ only what has changed meanwhile.
 10. the journal's dispatches, then its reservations, then its closed days: each reservation has its acceptance, in 11
 11. acceptances, and the bases that came since 4
 12. whatever else is there
+13. trajectories, each under its lock, for there small files move into larger ones: what plans say of them rests on them
 
 So a dispatch has its reservation, a decision its result, an outcome its decision. A job that stands in the queue of 3 may
 have a receipt in 5: that is a crash before its outcome, and recovery goes on from there. What was accepted after 3 may
@@ -35,11 +36,12 @@ import mmap
 import os
 import re
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from curator.backup.archive import FILE_BYTES_MAX, ROOT, Member, Writer
 from curator.backup.cut import cut
-from curator.durable.lock import protocol_domain
+from curator.durable.lock import kernel_domain, protocol_domain
 from curator.durable.read import list_names, read_bounded
 from curator.errors import InvalidRecordError, NotFoundError, RefusedError, StorageError
 from curator.model.digest import MalformedJsonError, parse
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.layout import Layout, ProjectLayout
+    from curator.durable.lock import Domain
+    from curator.durable.trajectory_layout import TrajectoryLayout
     from curator.durable.volume import Volume
 
 _NAMES_MAX: Final = 10_000_000
@@ -58,6 +62,7 @@ _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LEFT_OUT: Final = re.compile(
     r"(review-workers|runtimes|review-spool/proposal-decisions/\.locks)/.*"
     r"|(curator/)?[^/]+\.sqlite(-wal|-shm|-journal)?|curator/([^/]+\.(guard|pid|lock)|report/.*)"
+    r"|curator/trajectory/[^/]+/(index\.sqlite(-wal|-shm|-journal)?|trajectory\.guard)"
     rf"|(.*/)?\.(spool\.)?lock(\.breaker|\.stale\.{_UUID})?|review-budget\.json\.lock.*"
     rf"|(.*/)?([^/]+\.\d+\.{_UUID}|\.{_UUID})\.tmp"
 )
@@ -153,6 +158,8 @@ class _Copy:
         yield "acceptances", lambda: self._plain(_walk(layout.jobs))
         yield "late bases", lambda: self._plain(path for path in _walk(layout.bases) if path not in self._bases)
         yield "the rest", lambda: self._plain(self._rest())
+        for place in self._trajectories():
+            yield f"trajectory {place.root.name}", lambda place=place: self._trajectory(place)  # type: ignore[misc]  # bound early
 
     def _steps(self, numbers: tuple[int, ...]) -> Iterator[tuple[str, Callable[[], None]]]:
         for number in numbers:
@@ -174,16 +181,20 @@ class _Copy:
     def _spool(self) -> None:
         layout = self._layout
         folders = (layout.queued, layout.running, layout.held, layout.outcomes, layout.dead_letter)
-        self._cut(lambda: (path for folder in folders for path in _walk(folder)), "spool", layout.spool_lock)
+        files = partial(_walk_all, folders)
+        self._cut(files, layout.spool_lock, protocol_domain("spool", layout.spool_lock))
 
     def _project(self, project: ProjectLayout) -> None:
         def files() -> Iterator[Path]:
             return (path for path in _walk(project.root) if path.parent != project.ready or self._is_due(path))
 
         proofs = {project.admissions, project.retired, project.receipts}
-        for path in self._cut(files, "project", project.lock):
+        for path in self._cut(files, project.lock, protocol_domain("project", project.lock)):
             if path.parent in proofs:
                 self._decided.add(f"{path.name.partition('.')[0]}.json")
+
+    def _trajectory(self, place: TrajectoryLayout) -> None:
+        self._cut(partial(_walk, place.root), place.lock, kernel_domain("trajectory", place.lock))
 
     def _is_due(self, card: Path) -> bool:
         """Tell whether a card may be copied with its project: one of a failure whose outcome we may have missed may not."""
@@ -201,6 +212,7 @@ class _Copy:
         covered = {layout.finished, layout.bases, layout.days, layout.identities, layout.decisions, layout.attempts}
         covered |= {layout.results, layout.evidence, layout.jobs, layout.queued, layout.running, layout.held}
         covered |= {layout.outcomes, layout.dead_letter, *(project.root for project in self._projects())}
+        covered |= {place.root for place in self._trajectories()}
         return _walk(layout.root, covered)
 
     def _plain(self, paths: Iterable[Path], noted: set[Path] | None = None) -> None:
@@ -209,10 +221,10 @@ class _Copy:
             if noted is not None:
                 noted.add(path)
 
-    def _cut(self, files: Callable[[], Iterator[Path]], name: str, lock: Path) -> list[Path]:
+    def _cut(self, files: Callable[[], Iterator[Path]], lock: Path, domain: Domain) -> list[Path]:
         if not lock.parent.is_dir():
             return []
-        return cut(files, protocol_domain(name, lock), self._add, lambda path: self._writer.drop(self._name(path)))
+        return cut(files, domain, self._add, lambda path: self._writer.drop(self._name(path)))
 
     def _add(self, path: Path) -> None:
         if _LEFT_OUT.fullmatch(path.relative_to(self._layout.root).as_posix()):
@@ -242,8 +254,17 @@ class _Copy:
             layout.shadow_project(ProjectKey(key)) for key in shadow
         ]
 
+    def _trajectories(self) -> list[TrajectoryLayout]:
+        layout = self._layout
+        names = [folder.name for folder in self._folders(layout.trajectories)]
+        return [layout.trajectory(ProjectKey(name)) for name in names if PROJECT_KEY_PATTERN.fullmatch(name)]
+
     def _folders(self, folder: Path) -> list[Path]:
         return [folder / name for name in list_names(folder, _NAMES_MAX) if (folder / name).is_dir()]
+
+
+def _walk_all(folders: Iterable[Path]) -> Iterator[Path]:
+    return (path for folder in folders for path in _walk(folder))
 
 
 def _walk(folder: Path, without: Iterable[Path] = ()) -> Iterator[Path]:

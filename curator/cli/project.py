@@ -225,6 +225,7 @@ def _purge_lines(plan: Purge) -> Iterator[str]:
     yield f"traces     evidence, results, decisions and outcomes of {counted(len(plan.jobs), 'job')}"
     for letter in plan.letters:
         yield f"set aside  {letter}"
+    yield "said       what was indexed of its sessions, and what Pi handed over of them"
     yield "kept       every attempt and what it cost, and closing records, which hold ids and figures alone"
     if plan.origin is not None:
         again = f"`curator project purge {plan.origin[:12]}`"

@@ -173,7 +173,8 @@ def received_document(outcome: Received | Turned) -> dict[str, Json]:
         status = "later" if outcome.is_kept else "refused"
         error = outcome.error
         why: Json = {"code": error.code, "fact": error.fact, "remedy": error.remedy}
-        return {"status": status, "path": str(outcome.path), "error": why}
+        turned: dict[str, Json] = {"status": status, "path": str(outcome.path), "error": why}
+        return turned
     told: dict[str, Json] = {"projectKey": outcome.key, "dropped": outcome.dropped}
     if outcome.taken is None:
         return {"status": "waiting"} | told

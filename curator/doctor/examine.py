@@ -8,7 +8,13 @@ from curator.doctor.finding import Finding
 from curator.doctor.fleet import look_at_fleet, look_at_workers
 from curator.doctor.ground import look_at_clock, look_at_disk, look_at_folder, look_at_modes
 from curator.doctor.locks import look_at_locks
-from curator.doctor.records import look_at_admissions, look_at_journal, look_at_projects, look_at_queue
+from curator.doctor.records import (
+    look_at_admissions,
+    look_at_handed_over,
+    look_at_journal,
+    look_at_projects,
+    look_at_queue,
+)
 from curator.errors import ConfigError, CuratorError
 from curator.model.settings import CuratorSettings
 from curator.workflow.settings_files import check_config, read_curator
@@ -40,6 +46,7 @@ def examine(
         ("runtimes", lambda: look_at_fleet(layout, now, _release(layout), pis)),
         ("locks", lambda: look_at_locks(layout, now)),
         ("queue", lambda: look_at_queue(layout, now)),
+        ("trajectory", lambda: look_at_handed_over(layout)),
         ("journal", lambda: look_at_journal(layout, now)),
         ("admission", lambda: look_at_admissions(layout)),
         ("project", lambda: look_at_projects(layout)),

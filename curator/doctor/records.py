@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 from curator.doctor.finding import Finding, GiveUp
 from curator.durable.lock import is_alive
 from curator.durable.read import list_names
+from curator.durable.records import read_record
 from curator.durable.volume import Volume
 from curator.errors import InvalidRecordError
 from curator.model.ids import Day
-from curator.model.limits import DIRECTORY_NAMES_MAX
+from curator.model.ledger import Refusal
+from curator.model.limits import DIRECTORY_NAMES_MAX, JOURNAL_BYTES_MAX
 from curator.model.times import day_of, ms_of
 from curator.store.attempts import AttemptStore
 from curator.store.finished import FinishedStore
@@ -50,6 +52,17 @@ def look_at_queue(layout: Layout, now: int) -> Iterator[Finding]:
     beats = {beat.worker_id: beat.pid for beat in HeartbeatStore(Volume(), layout).workers() if beat.state != "stopped"}
     for running in open_spool(layout).running():
         yield from _look_at_owner(running, beats.get(running.worker_id), now)
+
+
+def look_at_handed_over(layout: Layout) -> Iterator[Finding]:
+    """Name what Pi handed over of its sessions and could not be taken, and why."""
+    folder = layout.trajectory_inbox.refused
+    names = [name for name in list_names(folder, DIRECTORY_NAMES_MAX) if name.endswith(".why.json")]
+    for name in names[:_FAULTS_SHOWN]:
+        refusal = read_record(folder / name, Refusal, JOURNAL_BYTES_MAX)
+        if refusal is not None:
+            fact = f"{layout.trajectory_inbox.root / refusal.name} was refused: {refusal.fact}"
+            yield Finding("warning", "trajectory", fact, f"{refusal.remedy}; what was refused goes with its time")
 
 
 def look_at_journal(layout: Layout, now: int) -> Iterator[Finding]:

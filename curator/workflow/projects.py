@@ -97,7 +97,10 @@ def known_keys(layout: Layout) -> set[ProjectKey]:
     """Return the keys of all projects that stand here in some way."""
     names = {name for name in list_names(layout.root, DIRECTORY_NAMES_MAX) if PROJECT_KEY_PATTERN.fullmatch(name)}
     decided = {name.removesuffix(".json") for name in list_names(layout.standings, DIRECTORY_NAMES_MAX)}
-    return {ProjectKey(name) for name in names | {stem for stem in decided if PROJECT_KEY_PATTERN.fullmatch(stem)}}
+    said = set(list_names(layout.trajectories, DIRECTORY_NAMES_MAX))
+    return {
+        ProjectKey(name) for name in names | {stem for stem in decided | said if PROJECT_KEY_PATTERN.fullmatch(stem)}
+    }
 
 
 def find_key(layout: Layout, given: str) -> ProjectKey:

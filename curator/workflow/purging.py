@@ -26,6 +26,7 @@ from curator.model.times import iso, ms_of
 from curator.pi.runtimes import is_fresh, read_runtimes
 from curator.store.erasure import Erasure
 from curator.store.spool.retention import forget_outcomes
+from curator.store.trajectory_erasure import erase_handed_over, erase_trajectory
 from curator.workflow.beats import foreign_live_worker
 from curator.workflow.closing import close_over
 from curator.workflow.projects import known_keys, show_project
@@ -79,6 +80,7 @@ def plan_purge(shop: Shop, key: ProjectKey) -> Purge:
 def purge(shop: Shop, key: ProjectKey) -> None:
     """Remove all of it, or what is left of it; durable when it returns. Raises `BusyError` while anybody works on it."""
     _refuse_life(shop, key)
+    root = show_project(shop.layout, key).root
     # What a crash left, in an earlier purge as well, is put right first.
     recover(shop)
     _stand(shop, key, is_begun=True)
@@ -93,8 +95,12 @@ def purge(shop: Shop, key: ProjectKey) -> None:
     shop.stores.bases.forget(jobs, _EVER)
     for path in (*letters, *_leftovers(shop, key, jobs), *_pages(shop)):
         remove(shop.volume, path)
+    if root is not None:
+        # Before the record that says where the folder is.
+        erase_handed_over(shop.volume, shop.layout, root)
     for layout in (shop.layout.shadow_project(key), shop.layout.project(key)):
         Erasure(shop.volume, layout).erase()
+    erase_trajectory(shop.volume, shop.layout, key)
     for error in busy.values():
         raise error
     _stand(shop, key, is_begun=False)

@@ -58,6 +58,7 @@ def rewrite(folder: str, change: Callable[[list[Fields]], None]) -> Damage:
 
     def damage(tree: dict[str, Node]) -> None:
         lines: list[Fields] = []
+        place = ""
         for path in those(tree, rf"/trajectory/[0-9a-f]+/{folder}/.+\.z$"):
             content = tree.pop(path).content or b""
             lines += [json.loads(line) for line in zlib.decompress(content).splitlines()]

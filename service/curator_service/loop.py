@@ -158,6 +158,8 @@ class Service:
         was_idle, self._is_idle = self._is_idle, pool.busy == 0
         if self._is_idle and not was_idle:
             self._guarded(self._app.project)
+        if self._is_idle:
+            self._guarded(self._app.take_in)
         self._app.end_fold()
         if not self._is_idle:
             self._plan_fold()
