@@ -33,7 +33,7 @@ _TESTS: Final = Path(__file__).resolve().parents[1] / "tests"
 _ROOT: Final = _TESTS.parents[1]
 LAYERS: Final = {
     "model": ("model", "model_people", "model_replay"),
-    "crash": ("volumes", "disk", "oracles", "campaign", "second_lives", "strace", "coverage"),
+    "crash": ("volumes", "disk", "oracles", "campaign", "second_lives", "strace", "coverage", "backfill"),
     "kill": ("live",),
     "block": ("block",),
     "world": ("world_clocks", "world_disks", "world_frozen", "world_processes"),

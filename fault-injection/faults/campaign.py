@@ -330,7 +330,15 @@ class Stage:
     ) -> Case:
         """Put together what the oracles judge."""
         return Case(
-            now, crashed, said, tuple(since), crashes, is_over=is_over, lives_on=self.lives_on, damaged=self._damaged
+            now,
+            crashed,
+            said,
+            tuple(since),
+            crashes,
+            is_over=is_over,
+            lives_on=self.lives_on,
+            damaged=self._damaged,
+            ended=self._ended,
         )
 
     def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
@@ -411,6 +419,7 @@ class Stage:
         self.scenario.run(world)
         world.rest()
         self._after_run = read_tree(self.agent)
+        self._ended = look(self._after_run)
         return volume.recording(), clock.now()
 
     def _count(self, report: Report, asked: Sequence[Asked]) -> None:

@@ -20,6 +20,7 @@ IMMUTABLE: Final = re.compile(
     r"no-forgetti/(?:"
     r"review-spool/(?:outcomes|provider-results/[^/]+|proposal-decisions|accounting/identities)/[^/]+"
     r"|curator/(?:attempts/.+|bases/.+|jobs/[^/]+|evidence/.+|finished/.+)"
+    r"|curator/backfill/[^/]+/(?:plan\.json|windows\.json|promotions/.+|rollbacks/.+)"
     r"|(?:curator/shadow/)?[0-9a-f]{24}/(?:project\.json|revisions/.+|review-admissions/.+|service/.+))"
 )
 
@@ -80,6 +81,8 @@ class Case:
     """Whether the process was only refused something and could still act on it."""
     damaged: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """Records that could not be read before the story began."""
+    ended: View | None = None
+    """How the story ends where nobody is cut off."""
 
     def told(self, kind: str) -> list[str]:
         """Return the subjects of all marks of a kind, in order."""

@@ -84,6 +84,8 @@ def a_claim_comes_first(case: Case) -> Iterator[str]:
         for attempt, steps in case.crashed.attempts.items():
             latest = steps[max(steps)]
             job, is_asked = text_of(latest, "jobId"), text_of(latest, "requestDigest") == case.before[-1].subject
+            # What a plan asks belongs to no job, so no claim stands for it.
+            is_asked = is_asked and text_of(latest, "origin") != "backfill"
             if is_asked and state_of(steps) == "dispatched" and (job, attempt) not in case.crashed.results:
                 running = case.crashed.running.get(job, {})
                 if text_of(running, "leaseToken") != text_of(latest, "leaseToken"):

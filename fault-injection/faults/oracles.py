@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+from faults.backfill_oracles import BACKFILL_ORACLES, is_promotion
 from faults.case import (
     DEAD,
     EVIDENCE,
@@ -273,7 +274,8 @@ def what_is_removed_leaves_no_orphan(case: Case) -> Iterator[str]:
                 yield f"{job}: a decision stands and its result does not"
         for path in view.files:
             aged = EVIDENCE.fullmatch(path)
-            if aged and view.stands(aged[1]) == [] and aged[1] not in view.finished:
+            is_loose = aged and view.stands(aged[1]) == [] and aged[1] not in view.finished
+            if aged and is_loose and not is_promotion(view, aged[1]):
                 yield f"{path} stands, and nothing says that its job is over"
         for project in view.projects:
             for job in {*project.intents, *project.completions} - set(view.decisions):
@@ -335,6 +337,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     who_waits_gets_one_card,
     the_shadow_changes_nothing_real,
     *TRAJECTORY_ORACLES,
+    *BACKFILL_ORACLES,
 )
 
 

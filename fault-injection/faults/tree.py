@@ -19,7 +19,7 @@ from curator.durable.volume import FILE_MODE, FOLDER_MODE
 
 _LOCK: Final = re.compile(
     r".*\.lock|.*\.lock\.breaker|.*\.lock\.stale\..*|lock-probe\..*|attempts\.guard"
-    r"|trajectory\.guard|index\.sqlite(?:-journal|-wal|-shm)?"
+    r"|trajectory\.guard|run\.guard|index\.sqlite(?:-journal|-wal|-shm)?"
 )
 
 

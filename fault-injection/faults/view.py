@@ -32,7 +32,7 @@ _RESULT: Final = re.compile(
 )
 _FINISHED: Final = re.compile(r"no-forgetti/curator/finished/[0-9a-f]{2}/(review_[0-9a-f]{40})\.json")
 _PROJECT: Final = re.compile(r"no-forgetti/(curator/shadow/)?([0-9a-f]{24})/(.+)")
-_LAZY: Final = re.compile(r"no-forgetti/(review-workers|runtimes)/[^/]+")
+_LAZY: Final = re.compile(r"no-forgetti/(?:(review-workers|runtimes)/[^/]+|curator/backfill/[^/]+/run\.pid)")
 
 
 def is_inert(path: str) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from curator.model.proposal import Add
+from curator.tracks.backfill.records import Staged
 from curator.tracks.backfill.shelf import PlanShelf, plan_ids
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, on_a_terminal
 from tests.cli.test_evaluate import know, spent, tree
@@ -110,15 +112,11 @@ def test_promote_shows_asks_and_changes_and_rollback_takes_back(home: Home) -> N
 
 
 def test_more_than_a_revision_holds_comes_in_parts_that_are_named(home: Home) -> None:
-    many = json.dumps(
-        {"operations": [{"action": "add", "content": f"{{n}}.{n}", "importance": "low"} for n in range(4)]}
-    )
-    for number in range(9):
-        lay(home, f"s{number}", f"Wish number {number}.")
-    with serving(Settings(proposal=many)) as server:
-        know(home, server)
-        plan_id = planned(home)
-        assert home.run("backfill", "run", plan_id).status == 0
+    plan_id = planned(home)
+    shelf = PlanShelf(home.open().shop.volume, home.layout, plan_ids(home.layout)[0])
+    for window in range(1, 10):
+        adds = tuple(Add(content=f"Fact {window}.{number}.", importance="low") for number in range(4))
+        shelf.stage(Staged(plan_id=shelf.id, window=window, operations=adds))
 
     looked = home.run("backfill", "promote", plan_id)
     refused = home.run("backfill", "promote", plan_id, "--yes")

@@ -10,9 +10,11 @@ CRASH      What was answered and not staged is staged by the next run; a call wi
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from curator.errors import RefusedError
 from curator.model.attempt import Dispatched, Unknown, corrected_from
 from curator.model.budget import Amount
 from curator.model.digest import digest_of_text
@@ -232,7 +234,9 @@ class _Review:
         """Say in the ledger that a window's turns were reviewed, by an answer that is durable; then stage what it says."""
         if staged.code is None:
             at, state = iso(self._shop.clock.now()), CoverageState.PROCESSED
-            self._ledger.cover(Coverage(state=state, digests=turns, by=self._plan.id, at=at))
+            # What somebody left out of it meanwhile stays left out: their word is younger than the lease.
+            with contextlib.suppress(RefusedError):
+                self._ledger.cover(Coverage(state=state, digests=turns, by=self._plan.id, at=at))
         self._shelf.stage(staged)
         self._shown.add(staged)
         return Reviewed(staged, purse.spent)
