@@ -78,15 +78,13 @@ def spend(figures: Figures, today: str) -> Figure:
     older = figures.days_of - len(figures.days)
     more = f"{counted(older, 'earlier day')} more: curator audit spend --csv" if older else None
     kinds = [_CERTAIN[name] for name in CERTAINTIES]
-    highest = max((sum(_length(spent.of(name), unit) for name in CERTAINTIES) for _, spent in figures.days), default=0)
-    axis = WHOLE if unit != "cost" else "$,.0f" if highest >= _WHOLE_DOLLARS else "$,.2f" if highest >= 1 else "$.4~f"
     return Figure(
         "spend",
         f"Spend by UTC day, in {'dollars' if unit == 'cost' else unit}",
-        f"{listed(sums)}, over {counted(figures.days_of, 'day')}." if figures.days else "No call was made yet.",
+        f"{listed(sums)}, over {counted(figures.days_of, 'day')}{_shown(days)}" if bars else "No call was made yet.",
         Table(heads, rows, more),
         kinds,
-        partial(by_day, bars, days, kinds, axis),
+        partial(by_day, bars, days, kinds, _money(bars) if unit == "cost" else WHOLE),
     )
 
 
@@ -165,7 +163,9 @@ def outcomes(figures: Figures, today: str) -> Figure:
     older = len(newest) - len(rows)
     more = f"{counted(older, 'earlier day')} more: curator audit jobs --csv" if older else None
     told = (
-        listed([f"{count:,} {name}" for name, count in sums.items() if count]) + "." if kinds else "No job is over yet."
+        listed([f"{count:,} {name}" for name, count in sums.items() if count]) + _shown(days)
+        if kinds
+        else "No job is over yet."
     )
     return Figure(
         "outcomes",
@@ -284,6 +284,19 @@ def _days(known: Sequence[str], today: str) -> list[str]:
     first = max(day_start(min(known)), last - (REPORT_DAYS_MAX - 1) * DAY_MS)
     first = min(first, last - (_DAYS_MIN - 1) * DAY_MS)
     return [day_of(ms) for ms in range(first, last + 1, DAY_MS)]
+
+
+def _shown(days: Sequence[str]) -> str:
+    return f"; the picture shows {days[0]} to {days[-1]}."
+
+
+def _money(bars: Sequence[Bar]) -> str:
+    """Return how d3 writes dollars on an axis, no more exactly than the highest bar asks for."""
+    heights: dict[str, float] = {}
+    for bar in bars:
+        heights[bar.at] = heights.get(bar.at, 0) + bar.length
+    highest = max(heights.values(), default=0)
+    return "$,.0f" if highest >= _WHOLE_DOLLARS else "$,.2f" if highest >= 1 else "$.4~f"
 
 
 def _mark(each: ModelCalls, unit_ms: int) -> tuple[str, float, float, str]:

@@ -5,9 +5,12 @@ import dataclasses
 import pytest
 
 from curator.audit.questions import Scope
-from curator.audit.report.figures import Figures
+from curator.audit.report.charts import WIDE
+from curator.audit.report.figures import Amounts, Figures, Spent
 from curator.audit.report.markup import cleaned, render
 from curator.audit.report.page import page, policy
+from curator.audit.report.picture import draw
+from curator.audit.report.sections import spend
 from curator.audit.report.stories import Story
 from curator.audit.report.tales import tale
 from tests.audit.report.made import HOSTILE, KEY, report, story, told, without_pictures
@@ -132,3 +135,17 @@ def test_a_memory_that_cannot_be_read_costs_its_own_story() -> None:
 
     assert "It cannot be told: its history is damaged." in shown.text
     assert "more" not in shown.text
+
+
+@pytest.mark.parametrize(("nano", "label"), [(12_000_000, "$0.012"), (3_000_000_000, "$3.00"), (90_000_000_000, "$80")])
+def test_money_on_an_axis_is_as_exact_as_what_is_drawn(nano: int, label: str) -> None:
+    day, long_ago = "2026-01-10", "2024-01-10"
+    days = ((long_ago, Spent(Amounts(1, 1, 10**14))), (day, Spent(Amounts(1, 1, nano))))
+
+    shown = spend(dataclasses.replace(report().figures, days=days), day)
+
+    assert shown.spec is not None
+    drawn = Outline(render(draw(shown.spec(WIDE), "x-wide", "t", "d")))
+    assert label in drawn.texts
+    assert "2024" not in shown.told
+    assert shown.told.endswith("the picture shows 2025-10-13 to 2026-01-10.")
