@@ -13,6 +13,7 @@ import pytest
 from curator.model.proposal import Add
 from curator.tracks.backfill.records import Staged
 from curator.tracks.backfill.shelf import PlanShelf, plan_ids
+from tests.acceptance.processes import wait_until
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, on_a_terminal
 from tests.cli.test_evaluate import know, spent, tree
 from tests.fakes.provider import Settings, serving
@@ -204,8 +205,7 @@ def test_a_killed_run_goes_on_and_asks_about_nothing_twice(home: Home) -> None:
         plan_id = planned(home)
         environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
         child = subprocess.Popen([*CURATOR, "backfill", "run", plan_id], env=environ, cwd=home.project)
-        while server.state.requests < 2:
-            assert child.poll() is None
+        wait_until(lambda: server.state.requests == 2)
         child.kill()
         child.wait()
         ran = home.run("backfill", "run", plan_id, "--json")
