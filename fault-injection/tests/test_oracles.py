@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
+from faults.backfill_oracles import BACKFILL_ORACLES
 from faults.campaign import Stage
 from faults.case import Case
 from faults.oracles import ORACLES, judge
@@ -230,7 +231,7 @@ def test_an_intent_is_followed_to_its_own_end(stages: dict[str, Stage]) -> None:
 
 def test_every_oracle_has_damage_that_it_finds() -> None:
     elsewhere = {"what_pi_meets_is_in_order", "an_intent_rolls_forward_to_its_own_end"}
-    elsewhere |= {oracle.__name__ for oracle in TRAJECTORY_ORACLES}
+    elsewhere |= {oracle.__name__ for oracle in (*TRAJECTORY_ORACLES, *BACKFILL_ORACLES)}
 
     assert {oracle for oracle, _, _ in CASES} | elsewhere == {oracle.__name__ for oracle in ORACLES}
 
