@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"\s+|[^\s]+")
 _GONE: Final = "(text not kept)"
 _SAYS: Final = {"add": "added", "replace": "changed", "assess": "weighed anew", "remove": "removed"}
+_PAIRS_MAX: Final = 60_000
+"""Of two entries as long as ours may be, in words of any language. Comparing takes as long as there are pairs of words."""
 _ALIKE: Final = 0.3
 """Texts that have less than this in common are shown as a whole each: marks between them would tell nothing."""
 
@@ -94,6 +96,8 @@ def _marked(before: str | None, after: str | None) -> tuple[list[Node], list[Nod
     if before is None or after is None:
         return [before or _GONE], [after or _GONE]
     old, new = _WORD.findall(before), _WORD.findall(after)
+    if len(old) * len(new) > _PAIRS_MAX:
+        return [before], [after]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if matcher.ratio() < _ALIKE:
         return [before], [after]

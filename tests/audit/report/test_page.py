@@ -1,6 +1,7 @@
 """The whole page: hostile records are text in it, it is bounded and says so, and it can do nothing."""
 
 import dataclasses
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from curator.audit.report.markup import cleaned, render
 from curator.audit.report.page import page, policy
 from curator.audit.report.picture import draw
 from curator.audit.report.sections import spend
-from curator.audit.report.stories import Story
+from curator.audit.report.stories import Changed, Story
 from curator.audit.report.tales import tale
 from tests.audit.report.made import HOSTILE, KEY, report, story, told, without_pictures
 from tests.audit.report.outline import Outline
@@ -149,3 +150,15 @@ def test_money_on_an_axis_is_as_exact_as_what_is_drawn(nano: int, label: str) ->
     assert label in drawn.texts
     assert "2024" not in shown.told
     assert shown.told.endswith("the picture shows 2025-10-13 to 2026-01-10.")
+
+
+def test_words_without_end_cost_no_time_and_are_shown_as_they_are() -> None:
+    words = " ".join("ab"[at % 3 % 2] for at in range(2_000))
+    one = Changed("replace", words, f"{words} c", "normal")
+    began = time.process_time()
+
+    shown = diff(story(dataclasses.replace(told("x"), changes=(one,) * 32)))
+
+    assert time.process_time() - began < 1
+    assert shown.all("mark") == []
+    assert shown.text.count(f"{words} c") == 32
