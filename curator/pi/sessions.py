@@ -98,13 +98,15 @@ def find_sessions_root(environ: Mapping[str, str], agent: Path, setting: Json = 
     return home / chosen.removeprefix("~").lstrip("/") if chosen == "~" or chosen.startswith("~/") else Path(chosen)
 
 
-def find_sessions(root: Path, project: Project, moved_from: Collection[str] = ()) -> Found:
+def find_sessions(
+    root: Path, project: Project, moved_from: Collection[str] = (), *, files_max: int = SESSION_FILES_MAX
+) -> Found:
     """Return the sessions below `root` whose headers name the project, or a root that it was moved from.
 
     No folder of that name means no sessions. Raises `StorageError` where listing it is denied, and `RefusedError` for
     more files than curator looks through.
     """
-    search = _Search(root, project, moved_from)
+    search = _Search(root, project, moved_from, files_max)
     for path, status in search.files():
         search.look(path, status)
     return search.found()
@@ -118,9 +120,10 @@ def folder_name(cwd: str) -> str:
 class _Search:
     """One look through all sessions, for one project."""
 
-    def __init__(self, root: Path, project: Project, moved_from: Collection[str]) -> None:
+    def __init__(self, root: Path, project: Project, moved_from: Collection[str], files_max: int) -> None:
         self._root = Path(os.path.realpath(root))
         self._project = project
+        self._files_max = files_max
         self._roots = (os.fspath(project.root), *moved_from)
         self._folders = {folder_name(each) for each in self._roots}
         self._places: dict[str, Doubt | bool] = {}
@@ -152,8 +155,8 @@ class _Search:
                     below += [(path, depth + 1)] if depth < _DEPTH_MAX else []
                 elif path.suffix == ".jsonl" and stat.S_ISREG(status.st_mode):
                     count += 1
-                    if count > SESSION_FILES_MAX:
-                        fact = f"{self._root}: holds more than {SESSION_FILES_MAX} sessions"
+                    if count > self._files_max:
+                        fact = f"{self._root}: holds more than {self._files_max} sessions"
                         raise RefusedError(fact, remedy="Nothing was read; move old sessions away")
                     yield path, status
             waiting += reversed(below)
