@@ -112,7 +112,6 @@ SPARE_GUARDS: Final = {
     "admission/apply.py unknown_entry: no is_sanitized(entry_id)": (
         "an id has no character that sanitizing takes, and the next question knows every token that it knows"
     ),
-    "pi/evidence.py clean: no is_sanitized(text)": _RESTS,
     "pi/evidence.py _cut: no is_sanitized(shortened)": _RESTS,
     "model/feedback.py shown_changes: no sanitize(f'{entry.importance}: {entry.text}')": (
         "what it joins is sanitized already, and a word before it makes no secret"
