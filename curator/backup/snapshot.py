@@ -15,7 +15,7 @@ only what has changed meanwhile.
 7. decisions, those that stood before 5 or were begun in it: each has a result, in 9, and an attempt in 8 or 10. A later
    one may rest on memory that is younger than its copy; without it, its result is judged anew
 8. the journal's corrections, then its settlements and unknowns: each rests on a result, in 9, and a dispatch, in 10
-9. results, then evidence
+9. results, then evidence; then plans of old sessions: a promotion has its decision in 7, an answer is settled in 8
 10. the journal's dispatches, then its reservations, then its closed days: each reservation has its acceptance, in 11
 11. acceptances, and the bases that came since 4
 12. whatever else is there
@@ -62,11 +62,13 @@ _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LEFT_OUT: Final = re.compile(
     r"(review-workers|runtimes|review-spool/proposal-decisions/\.locks)/.*"
     r"|(curator/)?[^/]+\.sqlite(-wal|-shm|-journal)?|curator/([^/]+\.(guard|pid|lock)|report/.*)"
+    r"|curator/backfill/[^/]+/run\.(guard|pid)"
     r"|curator/trajectory/[^/]+/(index\.sqlite(-wal|-shm|-journal)?|trajectory\.guard)"
     rf"|(.*/)?\.(spool\.)?lock(\.breaker|\.stale\.{_UUID})?|review-budget\.json\.lock.*"
     rf"|(.*/)?([^/]+\.\d+\.{_UUID}|\.{_UUID})\.tmp"
 )
 """Heartbeats, locks, staged files, and what is made anew from the files: databases, and the page."""
+_OF_A_PLAN: Final = ("rollbacks", "promotions", "snapshots", "staged", "answers")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class _Copy:
         self._bases: set[Path] = set()
         self._decided: set[str] = set()
         self._cards: set[Path] = set()
+        self._plans = layout.own / "backfill"
         self.left_out: dict[Path, None] = {}
 
     def parts(self) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -153,6 +156,7 @@ class _Copy:
         yield from self._steps((3, 2))
         yield "results", lambda: self._plain(_walk(layout.results))
         yield "evidence", lambda: self._plain(_walk(layout.evidence))
+        yield "plans", lambda: self._plain(sorted(_walk(self._plans), key=_rank))
         yield from self._steps((1, 0))
         yield "closed days", lambda: self._plain(self._rest_of_journal())
         yield "acceptances", lambda: self._plain(_walk(layout.jobs))
@@ -212,7 +216,7 @@ class _Copy:
         covered = {layout.finished, layout.bases, layout.days, layout.identities, layout.decisions, layout.attempts}
         covered |= {layout.results, layout.evidence, layout.jobs, layout.queued, layout.running, layout.held}
         covered |= {layout.outcomes, layout.dead_letter, *(project.root for project in self._projects())}
-        covered |= {place.root for place in self._trajectories()}
+        covered |= {self._plans, *(place.root for place in self._trajectories())}
         return _walk(layout.root, covered)
 
     def _plain(self, paths: Iterable[Path], noted: set[Path] | None = None) -> None:
@@ -261,6 +265,11 @@ class _Copy:
 
     def _folders(self, folder: Path) -> list[Path]:
         return [folder / name for name in list_names(folder, _NAMES_MAX) if (folder / name).is_dir()]
+
+
+def _rank(path: Path) -> tuple[int, Path]:
+    """Order what stands of a plan: effects before causes."""
+    return _OF_A_PLAN.index(path.parent.name) if path.parent.name in _OF_A_PLAN else len(_OF_A_PLAN), path
 
 
 def _walk_all(folders: Iterable[Path]) -> Iterator[Path]:

@@ -245,3 +245,20 @@ def test_a_purged_project_leaves_no_plan(home: Home) -> None:
 
     assert list(plan_ids(home.layout)) == []
     assert list((home.layout.own / "backfill").iterdir()) == []
+
+
+def test_a_plan_is_in_a_backup_and_goes_on_from_it(home: Home) -> None:
+    lay(home, "a", WISH)
+    plan_id = planned(home)
+    assert home.run("backfill", "run", plan_id).status == 0
+    kept, other = home.path / "kept.tar.gz", str(home.path / "other")
+
+    taken = home.run("backup", kept)
+    restored = home.run("restore", kept, "--agent-dir", other)
+    promoted = home.run("backfill", "promote", plan_id, "--yes", "--agent-dir", other)
+
+    assert (taken.status, taken.err) == (0, "")
+    assert restored.status == 0, restored.err
+    assert promoted.status == 0, promoted.err
+    assert "Always run the tests with pytest -n 2." in home.run("memory", "show", "--agent-dir", other).out
+    assert home.run("verify", "--agent-dir", other).status == 0
