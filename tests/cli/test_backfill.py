@@ -254,7 +254,7 @@ def test_a_plan_is_in_a_backup_and_goes_on_from_it(home: Home) -> None:
     kept, other = home.path / "kept.tar.gz", str(home.path / "other")
 
     taken = home.run("backup", kept)
-    restored = home.run("restore", kept, "--agent-dir", other)
+    restored = home.run("restore", kept, "--agent-dir", other, "--yes")
     promoted = home.run("backfill", "promote", plan_id, "--yes", "--agent-dir", other)
 
     assert (taken.status, taken.err) == (0, "")
