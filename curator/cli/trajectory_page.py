@@ -175,7 +175,7 @@ def received_document(outcome: Received | Turned) -> dict[str, Json]:
         why: Json = {"code": error.code, "fact": error.fact, "remedy": error.remedy}
         turned: dict[str, Json] = {"status": status, "path": str(outcome.path), "error": why}
         return turned
-    told: dict[str, Json] = {"projectKey": outcome.key, "dropped": outcome.dropped}
-    if outcome.taken is None:
-        return {"status": "waiting"} | told
-    return {"status": "taken", "new": len(outcome.taken.new), "known": len(outcome.taken.known)} | told
+    told: dict[str, Json] = {"status": "waiting", "projectKey": outcome.key, "dropped": outcome.dropped}
+    if outcome.taken is not None:
+        told |= {"status": "taken", "new": len(outcome.taken.new), "known": len(outcome.taken.known)}
+    return told

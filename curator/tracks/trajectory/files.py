@@ -168,13 +168,14 @@ class Files:
         lines = [canonical(record.encode()).encode() for record in records]
         return [self.shelves[shelf].publish(text) for text in packs(lines)]
 
-    def put_waiting(self, lines: Iterable[bytes], missing: str, digests: Iterable[Digest] = ()) -> None:
-        """Publish what waits for something."""
-        for text in packs(lines):
-            packed = self.shelves[WAITING].publish(text)
-            with self.index.change():
-                self.index.note_file(WAITING, packed.name, len(packed.text))
-                self.index.put_waiting(packed.name, missing, digests)
+    def put_waiting(self, lines: Iterable[bytes], missing: str, digests: Iterable[Digest] = ()) -> list[str]:
+        """Publish what waits for something, and return in which files."""
+        packed = [self.shelves[WAITING].publish(text) for text in packs(lines)]
+        with self.index.change():
+            for each in packed:
+                self.index.note_file(WAITING, each.name, len(each.text))
+                self.index.put_waiting(each.name, missing, digests)
+        return [each.name for each in packed]
 
     def remove(self, shelf: str, names: Iterable[str]) -> None:
         """Remove files that nothing needs any more."""

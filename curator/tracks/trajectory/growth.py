@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from curator.model.ids import SessionKey
     from curator.model.ledger import Delta
     from curator.tracks.trajectory.files import Files
+    from curator.tracks.trajectory.index import Link
 
 _SNAPSHOT: Final = "Send only what came since the last delta, and name the entry before it as the predecessor"
 
@@ -54,6 +55,8 @@ class Growth:
         self.grown = Grown()
         self._agenda: list[tuple[list[str], _Told | None]] = []
         """What came, and may have been waited for."""
+        self._kept: set[str] = set()
+        """Files in which something was kept apart by now."""
         if files.is_behind:
             self._agenda.append((self._missing_that_stand(), None))
             self._heal()
@@ -86,7 +89,8 @@ class Growth:
         )
         self.grown.known += [digest for digest in given if digest in links]
         fresh = {digest: piece for digest, piece in given.items() if digest not in links}
-        stand, missing = _sorted(fresh, links)
+        above = {digest: self._standing_above(piece.parent, links) for digest, piece in fresh.items()}
+        stand, missing = _sorted(fresh, above, links)
         self.files.put_nodes(stand)
         self.grown.new += stand
         self._agenda.append(([key for piece in stand for key in (piece.digest, f"entry {piece.entry}")], told))
@@ -98,6 +102,22 @@ class Growth:
             if apart:
                 self._keep_apart([piece.line for piece in apart], ancestor, [piece.digest for piece in apart])
             self.grown.waiting += [piece.digest for piece in group]
+
+    def _standing_above(self, parent: Digest | None, links: dict[Digest, Link]) -> Digest | None:
+        """Return the nearest ancestor that is not forgotten, whether it is here or not; None above a root.
+
+        A node that was forgotten while it waited has ancestors that never came.
+        """
+        at = parent
+        while at is not None:
+            link = links.get(at) or self.files.index.link(at)
+            if link is None:
+                return at
+            links[at] = link
+            if not link.is_forgotten:
+                return at
+            at = link.parent
+        return None
 
     def _append(self, delta: Delta, base: Digest | None, *, is_asked_for: bool) -> None:
         """Make nodes of a delta whose beginning is known, and note where the session came to rest."""
@@ -126,7 +146,13 @@ class Growth:
         while self._agenda:
             keys, told = self._agenda.pop()
             for name in self.files.index.waiting_for(keys):
-                if self._heal_one(name, told):
+                self._kept.discard(name)
+                if not self._heal_one(name, told):
+                    continue
+                if name in self._kept:
+                    # All of it waits on, for what is above a forgotten node.
+                    self.files.index.wait_no_more(name, keys)
+                else:
                     self.files.remove(WAITING, [name])
 
     def _heal_one(self, name: str, told: _Told | None) -> bool:
@@ -146,7 +172,7 @@ class Growth:
         if len(self.files.index.names(WAITING)) >= WAITING_MAX:
             fact = f"{self.files.layout.waiting}: {WAITING_MAX} pieces wait for their beginning already"
             raise RefusedError(fact, remedy="Send the beginnings that are wanted, or read the sessions themselves")
-        self.files.put_waiting(lines, missing, digests)
+        self._kept.update(self.files.put_waiting(lines, missing, digests))
 
     def _base(self, delta: Delta, told: _Told | None) -> Digest | None:
         """Return the node that a delta follows, or None where that cannot be said."""
@@ -198,9 +224,12 @@ def _is_of_session(files: Files, digest: Digest, session: SessionKey) -> bool:
 
 
 def _sorted(
-    fresh: Mapping[Digest, Piece], standing: Mapping[Digest, object]
+    fresh: Mapping[Digest, Piece], parents: Mapping[Digest, Digest | None], standing: Mapping[Digest, object]
 ) -> tuple[list[Piece], dict[Digest, list[Piece]]]:
-    """Return what may stand, and by missing ancestor what may not; parents before children in both."""
+    """Return what may stand, and by missing ancestor what may not; parents before children in both.
+
+    `parents` passes over what was forgotten.
+    """
     lacks: dict[Digest, Digest | None] = {}
     stand: list[Piece] = []
     missing: dict[Digest, list[Piece]] = {}
@@ -209,10 +238,11 @@ def _sorted(
         at: Piece | None = piece
         while at is not None and at.digest not in lacks:
             chain.append(at)
-            at = None if at.parent is None else fresh.get(at.parent)
+            parent = parents[at.digest]
+            at = None if parent is None else fresh.get(parent)
         if not chain:
             continue
-        above = chain[-1].parent
+        above = parents[chain[-1].digest]
         lack = lacks.get(above, None if above in standing else above) if above is not None else None
         for each in reversed(chain):
             lacks[each.digest] = lack

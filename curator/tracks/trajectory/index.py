@@ -165,11 +165,12 @@ class Index:
     def links(self, digests: Iterable[Digest]) -> dict[Digest, Link]:
         """Return the place in the graph of those that are here or were forgotten."""
         found: dict[Digest, Link] = {}
+        wanted = list(digests)
         for text, is_forgotten in (
             ("select digest, parent from node where digest in ({})", False),
             ("select digest, parent from forgotten where digest in ({})", True),
         ):
-            for sql, values in _among(text, digests):
+            for sql, values in _among(text, wanted):
                 for digest, parent in self._sql.execute(sql, values):
                     found[_hex(digest)] = Link(None if parent is None else _hex(parent), is_forgotten)
         return found
@@ -301,6 +302,11 @@ class Index:
             text = f"select name from waiting where missing in ({','.join('?' * len(chunk))}) order by name"  # noqa: S608 - marks alone
             found |= dict.fromkeys(str(name) for (name,) in self._sql.execute(text, chunk))
         return list(found)
+
+    def wait_no_more(self, name: str, missing: Iterable[str]) -> None:
+        """Note that a file waits for none of these, but for something else."""
+        rows = [(name, each) for each in missing]
+        self._sql.executemany("delete from waiting where name = ? and missing = ?", rows)
 
     def missing(self) -> list[str]:
         """Return all that is waited for."""

@@ -110,7 +110,7 @@ def test_what_waits_already_is_not_kept_twice(ledger: Ledger) -> None:
     ledger.take(late)
     before = files_of(ledger)
 
-    assert list(ledger.take(reversed(late)).waiting) == digests(late[::-1])
+    assert set(ledger.take(late[::-1]).waiting) == set(digests(late))
     assert files_of(ledger) == before
 
 
@@ -150,6 +150,10 @@ def test_a_damaged_file_costs_itself_and_is_named_where_it_is_needed(ledger: Led
 
     again = open_ledger(tmp_path)
 
+    assert again.node(nodes[1].digest) == nodes[1]
+    with pytest.raises(InvalidRecordError, match=damaged.name):
+        again.node(nodes[2].digest)
+    again.rebuild()
     assert again.has(digests(nodes)) == set(digests(nodes[:2]))
     # Reading the session again brings back what stood in it.
     damaged.unlink()
@@ -225,7 +229,7 @@ def test_a_checkpoint_is_apart_from_its_node_and_may_come_first(ledger: Ledger) 
 
     assert before == []
     found = {leaf.digest: leaf for leaf in ledger.leaves()}
-    assert (found[nodes[1].digest].is_settled, found[nodes[1].digest].sessions) == (True, {SESSION})
+    assert (found[nodes[1].digest].is_settled, found[nodes[1].digest].sessions) == (True, frozenset({SESSION}))
     assert (found[nodes[2].digest].is_settled, found[nodes[2].digest].sessions) == (False, frozenset())
     assert len([name for name in files_of(ledger) if name.startswith("settled/")]) == 1
 
@@ -377,7 +381,7 @@ FOREST = _forest()
 BATCH = st.lists(st.integers(0, len(FOREST) - 1), min_size=1, max_size=6).map(tuple)
 STEPS = st.lists(
     st.one_of(
-        BATCH.map(lambda nodes: Told(nodes)),
+        BATCH.map(Told),
         BATCH.map(lambda nodes: Told(nodes[:1], is_forgetting=True)),
         st.just(Told(is_reopened=True)),
     ),
@@ -385,7 +389,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_order_with_duplicates_gaps_forks_and_forgetting_ends_in_one_graph(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Told]
@@ -413,7 +417,7 @@ def test_any_order_with_duplicates_gaps_forks_and_forgetting_ends_in_one_graph(
     assert not any("waiting/" in name for name in files_of(ledger))
     for leaf in set(digests(FOREST)) - gone:
         assert [each.digest for each in ledger.path_to(leaf)] == [each for each in way_to(leaf) if each not in gone]
-    assert not any(b"said" in text and digest.encode() in text for digest in gone for text in [all_text(ledger)])
+    assert not any(f'"digest":"{digest}"'.encode() in all_text(ledger) for digest in gone)
     ledger.close()
 
 
