@@ -39,13 +39,15 @@ def promote(
     each is promoted by itself, in order. The branch is kept as it was, byte for byte, before anything is written.
     `/memory undo` in Pi and `curator memory undo` take the last part back.
     """
-    from curator.tracks.backfill.promote import finish_begun, promote, propose
+    from curator.tracks.backfill.promote import begin_memory, finish_begun, promote, propose
 
     opened = open_agent(agent_dir)
     made, shelf = find_plan(plan_id, opened)
     with shelf.alone():
-        if yes and finish_begun(made, shelf, opened.shop) and not as_json:
-            say("A promotion that was cut off is finished.")
+        if yes:
+            begin_memory(made, opened.shop)
+            if finish_begun(made, shelf, opened.shop) and not as_json:
+                say("A promotion that was cut off is finished.")
         proposal = propose(made, shelf, opened.shop)
         chosen = _chosen(made, proposal, part)
         done: Done | None = None

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator.model.digest import Json
-    from curator.tracks.backfill.records import Plan
+    from curator.tracks.backfill.records import Input, Plan
     from curator.tracks.backfill.standing import Standing
 
 _SHOWN: Final = 20
 _KIB: Final = 1_024
 _REVISION: Final = 32
+_GOOD: Final = "good"
+_MISSING: Final = "missing"
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
@@ -66,6 +68,8 @@ def _notes(plan: Plan, files: int, lines: int) -> Iterator[str]:
         yield f"  {counted(lines, 'line')} of {counted(files, 'session')} cannot be read; the rest of them is."
         for one in [each for each in plan.inputs if each.damaged][:_SHOWN]:
             yield f"  damaged: {clean(one.path)}, {size(one.size)}: {counted(one.damaged, 'line')}"
+    for one in [each for each in plan.inputs if _doubts(each)][:_SHOWN]:
+        yield f"  {clean(one.path)}: {'; '.join(_doubts(one))}"
     if found.quarantined_elsewhere:
         yield f"  {counted(found.quarantined_elsewhere, 'session')} elsewhere cannot be told to be of any project."
     if found.changes_max > _REVISION:
@@ -73,6 +77,13 @@ def _notes(plan: Plan, files: int, lines: int) -> Iterator[str]:
         yield f"  A revision holds {_REVISION} changes, so promoting may take up to {parts} parts."
     if found.changes_max and not found.room_chars:
         yield "  Memory is full: what is promoted can only replace and tighten."
+
+
+def _doubts(one: Input) -> list[str]:
+    """Return what of a session is not known, or not to be believed."""
+    odd = [f"{counted(count, 'time')} {kind}" for kind, count in one.dates.items() if kind not in (_GOOD, _MISSING)]
+    unknown = [f"usage unknown in {counted(one.usage_unknown, 'answer')}"] if one.usage_unknown else []
+    return [*(["parent unavailable"] if one.origin == "parent unavailable" else []), *odd, *unknown]
 
 
 def plan_document(plan: Plan) -> dict[str, Json]:

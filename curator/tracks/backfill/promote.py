@@ -22,8 +22,9 @@ from curator.model.digest import MalformedJsonError, digest_of_text, parse
 from curator.model.ids import LeaseToken, RevisionId, attempt_id, session_key
 from curator.model.job import make_job
 from curator.model.limits import MEMORY_CHARS_MAX, MESSAGES_MAX, PROJECT_FILE_BYTES_MAX
-from curator.model.memory import Review, Undo, branch_digest, changes_between, read_branch
+from curator.model.memory import EPOCH, Review, Undo, branch_digest, changes_between, empty_branch, read_branch
 from curator.model.outcome import Completed, Cost, Provenance, Usage, proposal_digest
+from curator.model.project import Project
 from curator.model.record import Violation
 from curator.model.text import sanitize
 from curator.model.times import iso
@@ -88,13 +89,20 @@ def propose(plan: Plan, shelf: PlanShelf, shop: Shop) -> Proposal:
     promoted = tuple(each for each in done if each.holds)
     settled = {window for each in promoted for window in each.promotion.windows}
     staged = [each for each in shelf.proposals() if each.window not in settled and each.operations]
-    parts = fold(standing_branch(plan, shop), staged, iso(shop.clock.now()))
+    parts = fold(_foldable(plan, shop), staged, iso(shop.clock.now()))
     return Proposal(
         promoted=promoted,
         parts=tuple(part for part in parts if part.changes),
         idle=tuple(window for part in parts if not part.changes for window in part.windows),
         left_out=tuple(reason for part in parts for reason in part.left_out),
     )
+
+
+def begin_memory(plan: Plan, shop: Shop) -> None:
+    """Make the project's memory, where it has none: Pi had not been opened there since the extension came."""
+    memory = shop.memory(plan.project_key, "external")
+    if memory.project() is None:
+        memory.initialise(Project(plan.project_root, plan.project_key))
 
 
 def promote(plan: Plan, shelf: PlanShelf, shop: Shop, part: Part) -> Done:
@@ -244,6 +252,13 @@ def _outcome(promotion: Promotion, job: Job) -> Completed:
         usage=_NOTHING,
     )
     return Completed(job_id=job.id, job_digest=job.digest, completed_at=at, operations=(), provenance=provenance)
+
+
+def _foldable(plan: Plan, shop: Shop) -> Branch:
+    """Return the plan's branch, or what it begins with where the project has no memory yet; none is made for a look."""
+    if shop.memory(plan.project_key, "external").project() is None:
+        return empty_branch(plan.branch_name, EPOCH)
+    return standing_branch(plan, shop)
 
 
 def standing_branch(plan: Plan, shop: Shop) -> Branch:

@@ -6,6 +6,7 @@ All but the wish are immutable, one fact a file. A plan's id is its content's, s
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NewType, TypeAlias
 
 from curator.model.decision import Span
@@ -65,7 +66,15 @@ class Input(Record):
     entries: _Count
     turns: _Count
     damaged: _Count
-    """Lines that are not taken."""
+    """Lines that are not taken, whole or in part."""
+    origin: Literal["none", "parent available", "parent unavailable"] = "none"
+    """What is known of the session that it was forked from; nothing of it is lost without that one."""
+    dates: Mapping[str, _Count] = dataclasses.field(default_factory=dict)
+    """How many entries have a time that can be believed, and how many have which other kind."""
+    usage_unknown: _Count = 0
+    """Answers of a model that do not say how many tokens they took: unknown is not nothing."""
+    usage_tokens: _Count = 0
+    """What the others say."""
     since: AnIso | None = None
     until: AnIso | None = None
 

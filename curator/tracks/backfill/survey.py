@@ -65,7 +65,8 @@ class Surveyor:
         """Read them and count; `tell` hears how many of how many are read."""
         result = self._result
         for each in found.quarantined:
-            result.left_out.append(LeftOut(path=spelled(each.path), size=each.size, reason=each.doubt.value))
+            reason = f"quarantined: {each.doubt.value}"
+            result.left_out.append(LeftOut(path=spelled(each.path), size=each.size, reason=reason))
         chosen = self._within(found.sessions)
         for done, file in enumerate(chosen):
             tell(done, len(chosen))
@@ -132,6 +133,10 @@ class Surveyor:
                 entries=sum(facts.roles.values()),
                 turns=len(turns),
                 damaged=facts.damage_count,
+                origin=file.origin.value,
+                dates={kind.value: count for kind, count in sorted(facts.dates.items()) if count},
+                usage_unknown=facts.usage_unknown,
+                usage_tokens=facts.tokens,
                 since=_moment(facts.first_ms),
                 until=_moment(facts.last_ms),
             )
