@@ -45,7 +45,7 @@ def _tinted(*parts: tuple[str, str]) -> None:
 def show_overview(seen: Overview) -> None:
     """Show a ledger in figures, and where it ends."""
     counts = seen.counts
-    if not counts:
+    if not any(counts.values()):
         say("Nothing is indexed yet.")
         return
     rows: list[tuple[str, str]] = [

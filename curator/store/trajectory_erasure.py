@@ -9,21 +9,24 @@ CRASH      Some of it is gone; erasing again removes the rest.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from curator.durable.ages import names_in
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import remove
 from curator.durable.read import mode_of, read_bounded
 from curator.errors import InvalidRecordError
+from curator.model.ids import project_key
 from curator.model.limits import DELTA_BYTES_MAX
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curator.durable.layout import Layout
     from curator.durable.volume import Volume
     from curator.model.ids import ProjectKey
+
+_ROOT: Final = re.compile(rb'"projectRoot"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 def erase_trajectory(volume: Volume, layout: Layout, key: ProjectKey) -> None:
@@ -43,22 +46,29 @@ def erase_trajectory(volume: Volume, layout: Layout, key: ProjectKey) -> None:
         volume.sync_directory(place.root)
 
 
-def erase_handed_over(volume: Volume, layout: Layout, root: str) -> None:
-    """Remove what names a project's folder and was handed over, refused, or asked for."""
+def erase_handed_over(volume: Volume, layout: Layout, key: ProjectKey) -> None:
+    """Remove what was handed over, refused or asked for of a project; what is torn tells its folder as well."""
     inbox = layout.trajectory_inbox
-    spellings = [json.dumps(root, ensure_ascii=is_ascii)[1:-1].encode() for is_ascii in (True, False)]
     for folder in (inbox.root, inbox.refused, inbox.wanted):
         for name in sorted(names_in(folder)):
-            path = folder / name
-            if any(spelling in _bytes_of(path) for spelling in spellings):
-                remove(volume, path)
+            if key in _keys_in(folder / name):
+                remove(volume, folder / name)
 
 
-def _bytes_of(path: Path) -> bytes:
+def _keys_in(path: Path) -> set[ProjectKey]:
+    """Return the keys of every folder that a file may be about: the one that it names, and those above it."""
     try:
-        return read_bounded(path, DELTA_BYTES_MAX) or b""
+        raw = read_bounded(path, DELTA_BYTES_MAX) or b""
     except InvalidRecordError:
-        return b""
+        return set()
+    keys: set[ProjectKey] = set()
+    for found in _ROOT.finditer(raw):
+        try:
+            named = Path(str(json.loads(found[1])))
+        except ValueError:
+            continue
+        keys |= {project_key(str(each)) for each in (named, *named.parents)}
+    return keys
 
 
 def _clear(volume: Volume, folder: Path) -> None:

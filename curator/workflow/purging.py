@@ -80,7 +80,6 @@ def plan_purge(shop: Shop, key: ProjectKey) -> Purge:
 def purge(shop: Shop, key: ProjectKey) -> None:
     """Remove all of it, or what is left of it; durable when it returns. Raises `BusyError` while anybody works on it."""
     _refuse_life(shop, key)
-    root = show_project(shop.layout, key).root
     # What a crash left, in an earlier purge as well, is put right first.
     recover(shop)
     _stand(shop, key, is_begun=True)
@@ -95,9 +94,7 @@ def purge(shop: Shop, key: ProjectKey) -> None:
     shop.stores.bases.forget(jobs, _EVER)
     for path in (*letters, *_leftovers(shop, key, jobs), *_pages(shop)):
         remove(shop.volume, path)
-    if root is not None:
-        # Before the record that says where the folder is.
-        erase_handed_over(shop.volume, shop.layout, root)
+    erase_handed_over(shop.volume, shop.layout, key)
     for layout in (shop.layout.shadow_project(key), shop.layout.project(key)):
         Erasure(shop.volume, layout).erase()
     erase_trajectory(shop.volume, shop.layout, key)
