@@ -88,7 +88,7 @@ def test_a_001_a_huge_session_is_planned_and_run_in_little_memory_and_its_line_i
         script = f'ulimit -v {ADDRESS_SPACE_KB} && exec "$@"'
         argv = ["sh", "-c", script, "sh", *CURATOR, "backfill", *arguments, "--json"]
         ran = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False, timeout=600)
-        assert ran.returncode == 0, ran.stderr
+        assert ran.returncode == 0, ran.stderr + ran.stdout
         document: dict[str, Json] = json.loads(ran.stdout)
         return document
 

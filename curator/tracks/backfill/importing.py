@@ -73,7 +73,8 @@ def import_inputs(
             raise _moved(plan, changed)
         most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
         cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, jobs, tell)), most))
-        _lease(plan, (digest for cut in cuts for digest in cut.turns), ledger, shop)
+        leased = dict.fromkeys(digest for cut in cuts for digest in cut.covered)
+        cover(plan, CoverageState.LEASED, leased, ledger, shop)
         windows = Windows(plan_id=plan.id, windows=tuple(cut.window for cut in cuts))
         shelf.keep_windows(windows)
     return windows
@@ -83,10 +84,26 @@ def give_back(plan: Plan, shelf: PlanShelf, ledger: Ledger, shop: Shop) -> None:
     """Let other plans have the turns that this one leased and did not review."""
     windows = shelf.windows()
     for window in () if windows is None else windows.windows:
-        _, turns = transcript_of(nodes_of(window, ledger))
-        covered = ledger.coverage(turns)
-        leased = [each for each, how in covered.items() if (how.state, how.by) == (CoverageState.LEASED, plan.id)]
-        _cover(plan, CoverageState.PENDING, leased, ledger, shop)
+        _, digests = transcript_of(nodes_of(window, ledger))
+        cover(plan, CoverageState.PENDING, digests, ledger, shop)
+
+
+def cover(plan: Plan, state: CoverageState, digests: Iterable[Digest], ledger: Ledger, shop: Shop) -> None:
+    """Say in the ledger what became of turns and nodes, by the word of a plan; what is not its own is left as it is."""
+    asked = list(digests)
+    known = ledger.coverage(asked)
+    at = iso(shop.clock.now())
+    told = tuple(each for each in asked if _moves(known.get(each), state, plan))
+    for first in range(0, len(told), COVERED_AT_ONCE_MAX):
+        some = told[first : first + COVERED_AT_ONCE_MAX]
+        ledger.cover(Coverage(state=state, digests=some, by=plan.id, at=at))
+
+
+def _moves(how: Covered | None, state: CoverageState, plan: Plan) -> bool:
+    """Tell whether a plan may bring something into a state: what nobody has it leases, what it has leased it lets go."""
+    if how is None or how.state is CoverageState.PENDING:
+        return state is CoverageState.LEASED
+    return how.state is CoverageState.LEASED and how.by == plan.id
 
 
 def nodes_of(window: Window, ledger: Ledger) -> list[Node]:
@@ -163,17 +180,6 @@ def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...
 
 def _is_free(how: Covered, plan: Plan) -> bool:
     return how.state is CoverageState.PENDING or (how.state is CoverageState.LEASED and how.by == plan.id)
-
-
-def _lease(plan: Plan, digests: Iterable[Digest], ledger: Ledger, shop: Shop) -> None:
-    _cover(plan, CoverageState.LEASED, list(digests), ledger, shop)
-
-
-def _cover(plan: Plan, state: CoverageState, digests: list[Digest], ledger: Ledger, shop: Shop) -> None:
-    at = iso(shop.clock.now())
-    for first in range(0, len(digests), COVERED_AT_ONCE_MAX):
-        some = tuple(digests[first : first + COVERED_AT_ONCE_MAX])
-        ledger.cover(Coverage(state=state, digests=some, by=plan.id, at=at))
 
 
 def _digest_of(each: Input) -> str | None:

@@ -10,17 +10,15 @@ CRASH      What was answered and not staged is staged by the next run; a call wi
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curator.errors import RefusedError
 from curator.model.attempt import Dispatched, Unknown, corrected_from
 from curator.model.budget import Amount
 from curator.model.digest import digest_of_text
 from curator.model.ids import Day
 from curator.model.job import make_job
-from curator.model.ledger import Coverage, CoverageState
+from curator.model.ledger import CoverageState
 from curator.model.limits import ATTEMPTS_MAX, MEMORY_CHARS_MAX
 from curator.model.memory import branch_digest
 from curator.model.outcome import nanousd
@@ -28,7 +26,7 @@ from curator.model.ports import Brief, Class
 from curator.model.times import day_of, iso, ms_of
 from curator.tracks.backfill.errors import PlanOverError
 from curator.tracks.backfill.fold import Shown, targets_of
-from curator.tracks.backfill.importing import nodes_of
+from curator.tracks.backfill.importing import cover, nodes_of
 from curator.tracks.backfill.planning import seen_branch
 from curator.tracks.backfill.records import Answer, Staged
 from curator.tracks.backfill.windows import transcript_of
@@ -151,14 +149,14 @@ class _Review:
         return None
 
     def _window(self, window: Window, purse: Purse) -> Step:
-        transcript, turns = transcript_of(nodes_of(window, self._ledger))
+        transcript, covered = transcript_of(nodes_of(window, self._ledger))
         if digest_of_text(transcript) != window.transcript_digest:
-            return self._stage(turns, Staged(plan_id=self._plan.id, window=window.number, code=GONE), purse)
+            return self._stage(covered, Staged(plan_id=self._plan.id, window=window.number, code=GONE), purse)
         shown = self._shown.on(seen_branch(self._plan.project_key, self._plan.branch_name, self._shop))
         while True:
             answers = self._shelf.answers_to(window.number)
             if answers and (answers[-1].is_final or len(answers) >= ATTEMPTS_MAX):
-                return self._stage(turns, self._proposal(answers[-1], shown), purse)
+                return self._stage(covered, self._proposal(answers[-1], shown), purse)
             halted = self._ask(window, transcript, shown, answers, purse)
             if halted is not None:
                 return halted
@@ -230,13 +228,11 @@ class _Review:
             targets=targets_of(answer.operations, shown),
         )
 
-    def _stage(self, turns: tuple[Digest, ...], staged: Staged, purse: Purse) -> Reviewed:
+    def _stage(self, covered: tuple[Digest, ...], staged: Staged, purse: Purse) -> Reviewed:
         """Say in the ledger that a window's turns were reviewed, by an answer that is durable; then stage what it says."""
         if staged.code is None:
-            at, state = iso(self._shop.clock.now()), CoverageState.PROCESSED
             # What somebody left out of it meanwhile stays left out: their word is younger than the lease.
-            with contextlib.suppress(RefusedError):
-                self._ledger.cover(Coverage(state=state, digests=turns, by=self._plan.id, at=at))
+            cover(self._plan, CoverageState.PROCESSED, covered, self._ledger, self._shop)
         self._shelf.stage(staged)
         self._shown.add(staged)
         return Reviewed(staged, purse.spent)

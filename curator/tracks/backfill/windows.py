@@ -1,4 +1,7 @@
-"""Cut what was said into windows: at most what one review may see, along one path, each turn once.
+"""Cut what was said into windows: at most what one review may see, along one path, each word once.
+
+Where a session forks in the middle of a turn, or a tool answers on two branches, the turns differ and their words need not:
+a turn is only taken for words that no other has.
 
 INVARIANT  The same turns in the same order give the same windows, whenever and by whomever they are cut.
 """
@@ -29,14 +32,15 @@ class Cut:
     """One window, and the turns that it covers."""
 
     window: Window
-    turns: tuple[Digest, ...]
+    covered: tuple[Digest, ...]
+    """Its turns, and the nodes of them that hold words."""
 
 
 class Cutter:
-    """Cuts path after path; a turn that several paths share is taken from the first."""
+    """Cuts path after path; what several paths share is taken from the first."""
 
     def __init__(self, free: Callable[[Sequence[Digest]], Collection[Digest]] = lambda digests: digests) -> None:
-        """`free` says which of some turns may be taken: not those that were reviewed, or are another plan's."""
+        """`free` says which of some nodes may be taken: not those that were reviewed, or are another plan's."""
         self._free = free
         self._taken: set[Digest] = set()
         self._number = 0
@@ -45,9 +49,9 @@ class Cutter:
         """Yield the windows of a path from root to leaf."""
         gathered: list[Turn] = []
         gathering = Gathering()
-        for turn, digest, is_free in self._judged(turns(path)):
+        for turn, words in self._judged(turns(path)):
             said = said_in(turn)
-            if not is_free or not said.sections:
+            if not words:
                 # A window is one piece of a path: what was taken, or says nothing, is not bridged.
                 yield from self._close(gathered, gathering, session)
                 gathered, gathering = [], Gathering()
@@ -56,18 +60,18 @@ class Cutter:
                 yield from self._close(gathered, gathering, session)
                 gathered, gathering = [], Gathering()
                 gathering.take(said)
-            self._taken.add(digest)
+            self._taken |= words
             gathered.append(turn)
         yield from self._close(gathered, gathering, session)
 
-    def _judged(self, path: Iterable[Turn]) -> Iterator[tuple[Turn, Digest, bool]]:
-        """Yield each turn, its digest, and whether it may be taken; asked for many at once."""
+    def _judged(self, path: Iterable[Turn]) -> Iterator[tuple[Turn, set[Digest]]]:
+        """Yield each turn, and the nodes for whose words it may be taken; asked for many at once."""
         path = iter(path)
         while some := list(itertools.islice(path, _AT_ONCE)):
-            digests = [turn.digest for turn in some]
-            free = set(self._free([each for each in digests if each not in self._taken]))
-            for turn, digest in zip(some, digests, strict=True):
-                yield turn, digest, digest in free
+            asked = [digest for turn in some for digest in words_in(turn) if digest not in self._taken]
+            free = set(self._free(asked))
+            for turn in some:
+                yield turn, free.intersection(words_in(turn)) - self._taken
 
     def _close(self, gathered: list[Turn], gathering: Gathering, session: SessionKey) -> Iterator[Cut]:
         if not gathered:
@@ -83,7 +87,7 @@ class Cutter:
             through_entry_id=gathering.through_entry_id,
             transcript_digest=digest_of_text(gathering.transcript),
         )
-        yield Cut(window, tuple(turn.digest for turn in gathered))
+        yield Cut(window, _covered(gathered))
 
 
 def said_in(turn: Turn) -> Said:
@@ -95,11 +99,19 @@ def said_in(turn: Turn) -> Said:
     )
 
 
+def words_in(turn: Turn) -> list[Digest]:
+    """Return the nodes of a turn that hold words, not only the name of a tool."""
+    return [node.digest for node in turn.nodes if node.text and node.role != "tool"]
+
+
 def transcript_of(nodes: Iterable[Node]) -> tuple[str, tuple[Digest, ...]]:
-    """Return what a review sees of the nodes of one window, and the turns that they are."""
+    """Return what a review sees of the nodes of one window, and what is covered by that."""
     gathering = Gathering()
-    digests: list[Digest] = []
-    for turn in turns(nodes):
+    gathered = list(turns(nodes))
+    for turn in gathered:
         gathering.take(said_in(turn))
-        digests.append(turn.digest)
-    return gathering.transcript, tuple(digests)
+    return gathering.transcript, _covered(gathered)
+
+
+def _covered(gathered: Iterable[Turn]) -> tuple[Digest, ...]:
+    return tuple(digest for turn in gathered for digest in (turn.digest, *words_in(turn)))

@@ -18,6 +18,7 @@ from curator.tracks.backfill.records import Caps, Wish, new_entry_id
 from curator.tracks.backfill.review import Reviewed, spent_on
 from curator.workflow.halting import Halted
 from tests.kit import adding
+from tests.session_lines import assistant, lines, tool_result
 from tests.tracks.backfill.places import Planned
 
 CALL = Amount(1, 160, 3_100_000)
@@ -316,3 +317,25 @@ def test_proposals_go_when_their_time_is_over_and_are_not_paid_for_again(tmp_pat
         planned.run()
     assert len(planned.reviewer.asked) == 1
     assert planned.findings() == []
+
+
+def test_words_that_branches_share_are_asked_about_once_also_by_a_later_plan(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    path = planned.session("one", "Please use uv.")
+    for number in range(3):
+        with path.open("ab") as file:
+            file.write(lines(tool_result(f"tool{number}", "one-a0", "bash")))
+    planned.make()
+    planned.run()
+    with path.open("ab") as file:
+        file.write(lines(tool_result("tool9", "one-a0", "bash"), assistant("other", "one-u0", "Another answer.")))
+    planned.world.clock.ms += 1_000
+    planned.make()
+
+    planned.run()
+
+    assert len(planned.reviewer.asked) == 2
+    assert planned.reviewer.briefs[-1].job.transcript == "USER: Please use uv.\n\nASSISTANT: Another answer."
+    planned.world.clock.ms += 1_000
+    planned.make()
+    assert planned.run() == []
