@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from curator.app import App
     from curator.cli.review import SignalStop
     from curator.model.ids import Day
+    from curator.tracks.backfill.importing import Read
     from curator.tracks.backfill.records import Plan, Will
     from curator.tracks.backfill.shelf import PlanShelf
     from curator.workflow.halting import Halted
@@ -129,6 +130,10 @@ def run(
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="N", min=1, max=64, help="Read sessions with so many processes.")
     ] = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", metavar="ADDRESS", help="Read sessions on the Dask cluster of this scheduler."),
+    ] = None,
     agent_dir: AgentDir = None,
     as_json: AsJson = False,
 ) -> int:
@@ -142,10 +147,25 @@ def run(
     from curator.durable.clock import SystemClock
 
     with SignalStop(SystemClock()) as stop:
-        return _run(plan_id, jobs, agent_dir, stop, as_json=as_json)
+        return _run(plan_id, _readers(jobs, dask), agent_dir, stop, as_json=as_json)
 
 
-def _run(given: str, jobs: int, agent_dir: Path | None, stop: SignalStop, *, as_json: bool) -> int:
+def _readers(jobs: int, dask: str | None) -> Read:
+    """Return who reads the sessions. Calls to the reviewer leave from here alone, whoever does."""
+    from functools import partial
+
+    if dask is None:
+        from curator.tracks.trajectory.pool import read_sessions
+
+        return partial(read_sessions, jobs=jobs)
+    from curator.tracks.trajectory.fleet import read_sessions_on
+
+    if jobs != 1:
+        raise UsageError("--jobs is of this machine, and --dask of a cluster", remedy="Leave one of them out")
+    return partial(read_sessions_on, dask)
+
+
+def _run(given: str, read: Read, agent_dir: Path | None, stop: SignalStop, *, as_json: bool) -> int:
     from curator.cli.backfill_page import standing_document, standing_lines
     from curator.tracks.backfill.importing import changed_inputs, import_inputs
     from curator.tracks.backfill.planning import open_ledger
@@ -160,7 +180,7 @@ def _run(given: str, jobs: int, agent_dir: Path | None, stop: SignalStop, *, as_
     with shelf.alone(), contextlib.closing(ledger), progress(is_shown=not as_json) as show:
         _go_on(made, shelf, opened)
         changed = () if shelf.windows() is None else changed_inputs(made)
-        windows = import_inputs(made, shelf, ledger, opened.shop, jobs, lambda done, of: show(done, of, "indexing"))
+        windows = import_inputs(made, shelf, ledger, opened.shop, read, lambda done, of: show(done, of, "indexing"))
         done = len(shelf.staged_numbers())
         for step in review(made, shelf, ledger, opened.shop):
             if isinstance(step, Reviewed):

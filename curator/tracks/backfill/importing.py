@@ -8,13 +8,11 @@ CRASH      Before the windows stand, the next run indexes again, which changes n
 
 from __future__ import annotations
 
-import collections
 import hashlib
 import itertools
-import multiprocessing
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curator.errors import InvalidRecordError, NotFoundError, StorageError
 from curator.model.ids import session_key
@@ -26,12 +24,11 @@ from curator.pi.stream import open_session
 from curator.tracks.backfill.errors import InputsMovedError, PlanVersionError
 from curator.tracks.backfill.records import WINDOWS_MAX, Windows
 from curator.tracks.backfill.windows import Cutter, transcript_of
-from curator.tracks.trajectory.facts import Ended
-from curator.tracks.trajectory.reading import index_file
+from curator.tracks.trajectory.pool import read_sessions
+from curator.tracks.trajectory.reading import Batch
+from curator.tracks.trajectory.task import Event, Refusal, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from curator.model.digest import Digest
     from curator.model.ledger import Covered
     from curator.model.trajectory import Node
@@ -39,10 +36,15 @@ if TYPE_CHECKING:
     from curator.tracks.backfill.shelf import PlanShelf
     from curator.tracks.backfill.windows import Cut
     from curator.tracks.trajectory.ledger import Ledger
-    from curator.tracks.trajectory.reading import Batch
     from curator.workflow.shop import Shop
 
+Read: TypeAlias = Callable[[Sequence[Task], int], Iterator[tuple[int, Event]]]
+"""Who reads sessions: this process, several, or a cluster."""
 _BLOCK_BYTES: Final = 1_048_576
+
+
+def _read_here(tasks: Sequence[Task], now: int) -> Iterator[tuple[int, Event]]:
+    return read_sessions(tasks, now, 1)
 
 
 def changed_inputs(plan: Plan) -> tuple[Input, ...]:
@@ -55,7 +57,7 @@ def import_inputs(
     shelf: PlanShelf,
     ledger: Ledger,
     shop: Shop,
-    jobs: int = 1,
+    read: Read = _read_here,
     tell: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Windows:
     """Index the plan's files and freeze its windows, or return those that stand.
@@ -72,7 +74,7 @@ def import_inputs(
         if changed:
             raise _moved(plan, changed)
         most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
-        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, jobs, tell)), most))
+        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, read, tell)), most))
         leased = dict.fromkeys(digest for cut in cuts for digest in cut.covered)
         cover(plan, CoverageState.LEASED, leased, ledger, shop)
         windows = Windows(plan_id=plan.id, windows=tuple(cut.window for cut in cuts))
@@ -120,49 +122,24 @@ def nodes_of(window: Window, ledger: Ledger) -> list[Node]:
 
 
 def _index(
-    plan: Plan, ledger: Ledger, shop: Shop, jobs: int, tell: Callable[[int, int], None]
+    plan: Plan, ledger: Ledger, shop: Shop, read: Read, tell: Callable[[int, int], None]
 ) -> list[tuple[str, tuple[Digest, ...]]]:
     """Take every file into the ledger; return their sessions and ends, in the plan's order."""
-    ends: list[tuple[str, tuple[Digest, ...]]] = []
-    for done, (each, events) in enumerate(_read(plan, shop.clock.now(), jobs)):
-        tell(done, len(plan.inputs))
-        try:
-            for event in events:
-                if isinstance(event, Ended):
-                    if event.content_digest != each.digest:
-                        raise _moved(plan, (each,))
-                    ends.append((event.progress.session_id, tuple(leaf.digest for leaf in event.leaves)))
-                else:
-                    ledger.take_lines(event.lines.splitlines())
-        except (InvalidRecordError, NotFoundError) as error:
-            raise _moved(plan, (each,)) from error
-    tell(len(plan.inputs), len(plan.inputs))
-    return ends
-
-
-def _read(plan: Plan, now: int, jobs: int) -> Iterator[tuple[Input, Iterable[Batch | Ended]]]:
-    """Yield each file with what is in it; with several `jobs` some are read ahead, each by a process, in the same order."""
-    if jobs == 1:
-        for each in plan.inputs:
-            yield each, index_file(each.path, now, until=each.size, is_digested=True)
-        return
-    waiting: collections.deque[tuple[Input, Future[list[Batch | Ended]]]] = collections.deque()
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for each in plan.inputs:
-            waiting.append((each, pool.submit(_read_whole, each.path, each.size, now)))
-            if len(waiting) > jobs:
-                first, events = waiting.popleft()
-                yield first, _when_read(events)
-        for first, events in waiting:
-            yield first, _when_read(events)
-
-
-def _read_whole(path: str, size: int, now: int) -> list[Batch | Ended]:
-    return list(index_file(path, now, until=size, is_digested=True))
-
-
-def _when_read(events: Future[list[Batch | Ended]]) -> Iterator[Batch | Ended]:
-    yield from events.result()
+    tasks = [Task(each.path, until=each.size, is_digested=True) for each in plan.inputs]
+    ends: dict[int, tuple[str, tuple[Digest, ...]]] = {}
+    tell(0, len(tasks))
+    for number, event in read(tasks, shop.clock.now()) if tasks else ():
+        if isinstance(event, Batch):
+            ledger.take_lines(event.lines.splitlines())
+            continue
+        each = plan.inputs[number]
+        if isinstance(event, Refusal):
+            raise _moved(plan, (each,)) from event.error()
+        if event.content_digest != each.digest:
+            raise _moved(plan, (each,))
+        ends[number] = (event.progress.session_id, tuple(leaf.digest for leaf in event.leaves))
+        tell(len(ends), len(tasks))
+    return [ends[number] for number in sorted(ends)]
 
 
 def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]]) -> Iterator[Cut]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from pathlib import Path
 
 import pytest
 
+from curator.durable.layout import Layout
+from curator.durable.trajectory_layout import TrajectoryLayout
 from curator.model.attempt import AttemptState, Correction, Unknown
 from curator.model.budget import Amount
 from curator.model.ids import Day
@@ -14,8 +18,12 @@ from curator.model.ports import CallFailure, Class
 from curator.model.times import day_of
 from curator.tracks.backfill.errors import InputsMovedError, PlanOverError
 from curator.tracks.backfill.expiry import end, let_expired_go
+from curator.tracks.backfill.importing import import_inputs
 from curator.tracks.backfill.records import Caps, Wish, new_entry_id
 from curator.tracks.backfill.review import Reviewed, spent_on
+from curator.tracks.backfill.shelf import PlanShelf
+from curator.tracks.trajectory.ledger import Ledger
+from curator.tracks.trajectory.pool import read_sessions
 from curator.workflow.halting import Halted
 from tests.kit import adding
 from tests.session_lines import assistant, lines, tool_result
@@ -339,3 +347,20 @@ def test_words_that_branches_share_are_asked_about_once_also_by_a_later_plan(tmp
     planned.world.clock.ms += 1_000
     planned.make()
     assert planned.run() == []
+
+
+def test_several_processes_read_the_same_windows(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    for number in range(4):
+        planned.session(f"s{number}", f"Wish number {number}.", at=number)
+    planned.make()
+    found = []
+    for folder, jobs in (("one", 1), ("two", 2)):
+        ledger = Ledger(TrajectoryLayout(tmp_path / folder), planned.shop.volume, planned.world.clock)
+        shelf = PlanShelf(planned.shop.volume, Layout(tmp_path / f"agent-{folder}"), planned.plan.id)
+        read = functools.partial(read_sessions, jobs=jobs)
+        with contextlib.closing(ledger):
+            found.append(import_inputs(planned.plan, shelf, ledger, planned.shop, read))
+
+    assert found[0] == found[1]
+    assert len(found[0].windows) == 4
