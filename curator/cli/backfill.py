@@ -100,6 +100,7 @@ def plan(
     from curator.tracks.backfill.planning import Asked, make_plan
     from curator.tracks.backfill.records import Caps
     from curator.tracks.backfill.shelf import PlanShelf
+    from curator.workflow.projects import refuse_excluded
 
     caps = Caps(
         since=_day(since, "--since"),
@@ -114,6 +115,7 @@ def plan(
     )
     opened = open_agent(agent_dir)
     asked = Asked(find_project(Path.cwd() if project is None else project), caps, max(1, round(keep_days * _DAY_MS)))
+    refuse_excluded(opened.shop, asked.project.key)
     with progress(is_shown=not as_json) as show:
         made = make_plan(asked, opened.shop, os.environ, lambda done, of: show(done, of, "reading"))
     PlanShelf(opened.shop.volume, opened.layout, made.id).keep(made)
@@ -171,10 +173,12 @@ def _run(given: str, read: Read, agent_dir: Path | None, stop: SignalStop, *, as
     from curator.tracks.backfill.planning import open_ledger
     from curator.tracks.backfill.review import Reviewed, review
     from curator.tracks.backfill.standing import standing_of
+    from curator.workflow.projects import refuse_excluded
 
     opened = open_agent(agent_dir, stop)
     opened.refuse_foreign_worker()
     made, shelf = find_plan(given, opened)
+    refuse_excluded(opened.shop, made.project_key)
     halted: Halted | None = None
     ledger = open_ledger(made.project_key, opened.shop)
     with shelf.alone(), contextlib.closing(ledger), progress(is_shown=not as_json) as show:

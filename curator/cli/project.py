@@ -120,8 +120,8 @@ def purge(
     opened = _open(agent_dir)
     plan = plan_purge(opened.shop, find_known(opened.layout, project))
     if yes:
-        forget_project(plan.view.key, opened.shop)
         purge_project(opened.shop, plan.view.key)
+        forget_project(plan.view.key, opened.shop)
     if as_json:
         document(_purge_document(plan, is_done=yes))
         return

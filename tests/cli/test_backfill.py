@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,19 +137,34 @@ def test_more_than_a_revision_holds_comes_in_parts_that_are_named(home: Home) ->
     verified(home)
 
 
-def test_beside_a_worker_an_unpromoted_plan_changes_no_branch_byte(home: Home) -> None:
+def test_a_daemon_in_external_mode_over_an_unpromoted_plan_changes_no_branch_byte(home: Home) -> None:
     lay(home, "a", WISH)
     plan_id = planned(home)
     assert home.run("backfill", "run", plan_id).status == 0
     before = branch(home)
+    environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
+    environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2] / "service")
 
+    service = subprocess.Popen([sys.executable, "-m", "curator_service"], env=environ, cwd=home.project)
+    try:
+        wait_until(lambda: any(b'"state": "idle"' in each.read_bytes() for each in home.layout.workers.iterdir()))
+    finally:
+        service.terminate()
+    assert service.wait() == 0
     app = home.open()
-    app.recover()
     app.maintain()
-    assert home.run("review", "--once").status == 0
 
     assert branch(home) == before
     assert home.run("backfill", "status", plan_id, "--json").document["proposals"] == 1
+
+
+def test_a_project_that_is_excluded_is_neither_planned_nor_run(home: Home) -> None:
+    lay(home, "a", WISH)
+    plan_id = planned(home)
+    assert home.run("project", "exclude", str(home.project)).status == 0
+
+    assert_refused(home.run("backfill", "plan"), 65, "excluded")
+    assert_refused(home.run("backfill", "run", plan_id), 65, "excluded")
 
 
 def test_a_days_limit_ends_with_75_and_says_so(home: Home) -> None:
@@ -220,9 +236,9 @@ def test_a_killed_run_goes_on_and_asks_about_nothing_twice(home: Home) -> None:
 def test_at_a_terminal_the_diff_is_coloured_and_the_ids_are_completed(home: Home) -> None:
     lay(home, "a", WISH)
     plan_id = planned(home)
-    assert home.run("backfill", "run", plan_id).status == 0
     environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent), TERM="xterm-256color")
 
+    ran = on_a_terminal("backfill", "run", plan_id, environ=environ)
     shown = on_a_terminal("backfill", "promote", plan_id, environ=environ)
     completion = environ | {
         "_CURATOR_COMPLETE": "complete_bash",
@@ -231,6 +247,7 @@ def test_at_a_terminal_the_diff_is_coloured_and_the_ids_are_completed(home: Home
     }
     completed = subprocess.run(CURATOR, env=completion, capture_output=True, check=False, timeout=60, text=True)
 
+    assert re.search(r"1/1.*\d:\d\d:\d\d", ran)
     assert "\x1b[32m  + Always run the tests with pytest -n 2." in shown
     assert plan_id in completed.stdout
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from curator.durable.ages import ages_in
-from curator.errors import BusyError
+from curator.errors import BusyError, CuratorError
 from curator.model.times import iso
 from curator.tracks.backfill.importing import give_back
 from curator.tracks.backfill.planning import open_ledger
@@ -40,14 +40,22 @@ def end(plan: Plan, shelf: PlanShelf, will: Will, shop: Shop) -> int:
 
 
 def forget_project(key: ProjectKey, shop: Shop) -> int:
-    """Remove every plan of a project, with all that was made of it; return how many there were."""
-    gone = 0
+    """Remove every plan of a project, with all that was made of it; return how many there were.
+
+    Raises, when all others are gone, why one of them could not be read or runs just then.
+    """
+    gone, faults = 0, list[CuratorError]()
     for plan_id in plan_ids(shop.layout):
         shelf = PlanShelf(shop.volume, shop.layout, plan_id)
-        if shelf.plan().project_key == key:
-            with shelf.alone():
-                shelf.erase()
-            gone += 1
+        try:
+            if shelf.plan().project_key == key:
+                with shelf.alone():
+                    shelf.erase()
+                gone += 1
+        except CuratorError as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0]
     return gone
 
 
