@@ -96,6 +96,9 @@ _PAIRED_NAME: Final = re.compile(r"(?:name|key)\\{0,4}[\"']?[ \t]{0,4}[:=][ \t]{
 _PAIRED_VALUE: Final = re.compile(
     r",?[ \t]{0,8}(?:\r?\n)?[ \t]{0,16}\\{0,4}[\"']?value\\{0,4}[\"']?[ \t]{0,4}[:=][ \t]{0,8}", _CASELESS
 )
+_WORD_ENDS: Final = "abcdefghijklmnopqrsuwyz,"
+"""How a word before a name may end that is no command with the name as its argument."""
+_GOES_ON: Final = re.compile(r" (?!(?:is|was|are|to)[ \t:=])[A-Za-z]|[.,;)](?:\s|\Z)", re.ASCII)
 _COMMANDED: Final = re.compile(r"(?:^|[\s;&|])(?:ENV|ARG|setx|set|export|setenv|:)[ \t]{0,4}\Z", re.ASCII)
 _OPEN: Final = re.compile(r"(\\{0,4})([\"'`])(?:\2\2)?", re.ASCII)
 _RUN: Final = re.compile(rf"[^\s\"'`<>\u201c\u201d\u2018\u2019]{{1,{_VALUE_CHARS_MAX}}}", re.ASCII)
@@ -202,6 +205,8 @@ def _kind_of(name: str, before: str) -> str | None:
 
 def _value_under(text: str, start: int, end: int, kind: str) -> Found | None:
     """Return the value that the name at start..end is given, if it looks like a secret."""
+    if _reads_on(text, start, end):
+        return None
     name = text[start:end]
     close = _CLOSE.match(text, end)
     is_closed = bool(close and close.group("quote"))
@@ -230,6 +235,12 @@ def _value_under(text: str, start: int, end: int, kind: str) -> Found | None:
     if value is None:
         return None
     return _judged(text, value, kind, Place.QUOTED if value.is_quoted and place is not Place.SHELL else place)
+
+
+def _reads_on(text: str, start: int, end: int) -> bool:
+    """Say whether a name stands in a sentence that goes on without a value: most do, and need not be looked at closer."""
+    before = text[start - 2 : start] if start > 1 else ""
+    return before[1:] == " " and before[0] in _WORD_ENDS and _GOES_ON.match(text, end) is not None
 
 
 def _read_after(text: str, joined: re.Match[str] | None) -> _Value | None:

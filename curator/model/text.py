@@ -108,10 +108,11 @@ def sanitize(text: str) -> str:
         text = _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    text = _without_private_keys(text)
-    if any(map(text.__contains__, _TOKEN_WORDS)):
+    if "-----" in text:
+        text = _without_private_keys(text)
+    if "-" in text and any(map(text.__contains__, _TOKEN_WORDS)):
         text = _TOKEN.sub("[REDACTED TOKEN]", text)
-    if any(map(text.lower().__contains__, _ASSIGNMENT_WORDS)):
+    if (":" in text or "=" in text) and any(map(text.lower().__contains__, _ASSIGNMENT_WORDS)):
         text = _ASSIGNMENT.sub(lambda match: f"{match.group(1)}[REDACTED]", text)
     return text
 

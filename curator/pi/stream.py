@@ -182,6 +182,13 @@ def load(raw: bytes) -> Json:
         return None
 
 
+def load_first(text: str) -> tuple[Json, int]:
+    """Parse the value with which a text begins, and return it with its end. Raises ValueError, RecursionError."""
+    value: Json
+    value, end = _DECODER.raw_decode(text)
+    return value, end
+
+
 def place_of(raw: bytes) -> tuple[str, str | None] | None:
     """Return the ids of the entry and of its parent from the head of a line that is too long, where it tells them."""
     head = _HEAD.match(raw)
@@ -201,8 +208,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _parse(text: str) -> Json:
-    value: Json
-    value, end = _DECODER.raw_decode(text)
+    value, end = load_first(text)
     if text[end:].strip(_SPACE):
         raise ValueError
     return value

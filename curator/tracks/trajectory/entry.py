@@ -1,9 +1,4 @@
-"""One entry of a session as a node needs it: its place, its time, who speaks, and what may be kept of it.
-
-A tool's result is taken by how its line begins and ends. What the tool printed is for nobody to see, and is most of a
-session: it is not even parsed. A line that may be two, or has NUL bytes in it, is read in full, and so is any other
-spelling than Pi's own.
-"""
+"""One entry of a session as a node needs it: its place, its time, who speaks, and what may be kept of it."""
 
 from __future__ import annotations
 
@@ -28,15 +23,9 @@ _ROLES: Final[dict[Kind, Role]] = {
     Kind.CUSTOM: "skills",
     Kind.OTHER: "other",
 }
-_TOOL_BEGINS: Final = re.compile(
-    rb'\{"type":"message","id":"([A-Za-z0-9][A-Za-z0-9._:-]{0,255})","parentId":(?:null|"([A-Za-z0-9._:-]{1,256})"),'
-    rb'"timestamp":"([0-9TZ:.-]{24})","message":\{"role":"toolResult","toolCallId":"[^"\\\x00-\x1f]{0,512}",'
-    rb'"toolName":"([A-Za-z0-9_.-]{1,128})","content":\['
-)
-_TOOL_ENDS: Final = re.compile(rb'[\]}],"isError":(true|false)(?:,"timestamp":[0-9]{1,16})?\}\}\r?\n')
-_TAIL_BYTES: Final = 64
-_AGAIN: Final = b'{"type":"message","id":"'
-_NUL: Final = b"\0"
+_CALL: Final = "ASSISTANT: [tool call: "
+"""How an answer reads in which nothing is said: the same few, over and over."""
+_CALL_CHARS_MAX: Final = 96
 
 
 @dataclasses.dataclass(slots=True)
@@ -48,6 +37,7 @@ class Said:
     at: str | None
     role: Role
     text: str
+    is_mark: bool = False
 
 
 def read_entry(value: dict[str, Json]) -> Said | None:
@@ -55,6 +45,14 @@ def read_entry(value: dict[str, Json]) -> Said | None:
 
     A bookmark (`label`) is one as well, with the role `other`; see `is_bookmark`.
     """
+    said = hear_entry(value)
+    if said is not None:
+        said.text = clean_text(said.text)
+    return said
+
+
+def hear_entry(value: dict[str, Json]) -> Said | None:
+    """Return the same with its text as it was said: it is to pass through `clean_text` before anybody sees it."""
     kind_name, entry_id, parent, at = value.get("type"), value.get("id"), value.get("parentId"), value.get("timestamp")
     if not isinstance(kind_name, str) or not isinstance(entry_id, str) or not SAFE_ID_PATTERN.fullmatch(entry_id):
         return None
@@ -66,7 +64,7 @@ def read_entry(value: dict[str, Json]) -> Said | None:
         parent_id=parent if isinstance(parent, str) and parent else None,
         at=usable_time(at),
         role=role,
-        text=clean_within(text, NODE_CHARS_MAX) if text else "",
+        text=text,
     )
 
 
@@ -75,41 +73,30 @@ def is_bookmark(value: dict[str, Json]) -> bool:
     return value.get("type") == "label"
 
 
-def glimpse_tool(raw: bytes) -> Said | None:
-    """Return what a whole line of a tool's result says, where its beginning and its end tell it."""
-    begins = _TOOL_BEGINS.match(raw)
-    if begins is None:
-        return None
-    ends = _TOOL_ENDS.fullmatch(raw, raw.rfind(b',"isError":', -_TAIL_BYTES) - 1)
-    # Two lines in one are what a writer leaves that died, and inside a string no quote stands bare.
-    if ends is None or _NUL in raw or raw.find(_AGAIN, 1) >= 0:
-        return None
-    entry_id, parent, at, name = begins.groups()
-    return Said(
-        id=entry_id.decode(),
-        parent_id=None if parent is None else parent.decode(),
-        at=usable_time(at.decode()),
-        role="tool",
-        text=_tool(name.decode(), is_error=ends.group(1) == b"true"),
-    )
-
-
 def usable_time(at: Json) -> str | None:
     """Return a time as it stands, where it is in Pi's spelling."""
     if not isinstance(at, str) or not _SPELLED.fullmatch(at):
         return None
-    return at if _is_day(at[:10]) else None
+    return at if is_day(at[:10]) else None
 
 
 _SPELLED: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z")
 
 
 @lru_cache(maxsize=64)
-def _is_day(day: str) -> bool:
+def is_day(day: str) -> bool:
+    """Say whether there is such a day."""
     return is_iso(f"{day}T00:00:00.000Z")
 
 
+def clean_text(text: str) -> str:
+    """Return a text as a node may hold it; to clean several in a row takes less time than one by one."""
+    if not text:
+        return ""
+    is_call = len(text) <= _CALL_CHARS_MAX and text.startswith(_CALL) and "\n" not in text
+    return _cleaned_call(text) if is_call else clean_within(text, NODE_CHARS_MAX)
+
+
 @lru_cache(maxsize=1024)
-def _tool(name: str, *, is_error: bool) -> str:
-    message: Json = {"toolName": name, "isError": is_error}
-    return clean_within(section_of(Kind.TOOL_RESULT, {"message": message}), NODE_CHARS_MAX)
+def _cleaned_call(text: str) -> str:
+    return clean_within(text, NODE_CHARS_MAX)

@@ -22,12 +22,15 @@ from curator.model.limits import LEAVES_MAX, NODE_BATCH_BYTES, TIPS_MAX
 from curator.model.trajectory import Progress, Role, Tip, seal_node
 from curator.pi.session import derived_id
 from curator.pi.stream import LINE_BYTES_MAX, Fault, Head, Line, lines, load, open_session, place_of, read_head
-from curator.tracks.trajectory.entry import Said, glimpse_tool, is_bookmark, read_entry
+from curator.tracks.trajectory.entry import Said, clean_text, hear_entry, is_bookmark
 from curator.tracks.trajectory.facts import Ended
+from curator.tracks.trajectory.glimpse import glimpse_answer, glimpse_tool
 from curator.tracks.trajectory.known import Known
 from curator.tracks.trajectory.tally import Tally
 
 _BLOCK_BYTES: Final = 65_536
+_HEARD_MAX: Final = 1_024
+_HEARD_CHARS_MAX: Final = 262_144
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,11 +91,16 @@ class _Reading:
         self._bookmarks: dict[Digest, str] = {}
         """The last bookmark on a node: what Pi writes next may follow it."""
         self._last: tuple[str, str] = ("", "")
+        self._heard: list[Said] = []
+        """What waits to be cleaned and given its node; `_heard_chars` is its length."""
+        self._heard_chars = 0
+        self._last_id = ""
         self._batch = _Gathered()
         for tip in start.tips if start is not None else ():
             self._known.add(tip.entry_id, tip.digest)
             self._tips.setdefault(tip.digest, tip.entry_id)
             self._last = (tip.entry_id, tip.digest)
+            self._last_id = tip.entry_id
 
     def run(self, until: int | None) -> Iterator[Batch | Ended]:
         first = _first_block(self._file)
@@ -100,57 +108,93 @@ class _Reading:
             head = read_head(self._path, next(lines(self._file), None))
             byte, number = (self._start.byte, self._start.line) if self._start is not None else (0, 0)
             tail: tuple[int, int, tuple[Tip, ...]] | None = None
+            line: Line | None = None
             witness = self._hash.update if self._hash is not None else None
             for line in lines(self._file, byte, number, until, witness):
                 if not line.is_ended:
                     # Somebody may still write on at this line, so the next reading begins with it.
-                    tail = (byte, number, self._open_tips())
-                byte, number = line.byte + line.size, line.number
+                    self._settle()
+                    tail = (line.byte, line.number - 1, self._open_tips())
                 if line.byte:
                     self._take(line, head)
-                if self._batch.size > NODE_BATCH_BYTES:
-                    yield self._batch.close()
+                if len(self._heard) >= _HEARD_MAX or self._heard_chars > _HEARD_CHARS_MAX:
+                    self._settle()
+                    if self._batch.size > NODE_BATCH_BYTES:
+                        yield self._batch.close()
+            self._settle()
             if self._batch.size:
                 yield self._batch.close()
+            if line is not None:
+                byte, number = line.byte + line.size, line.number
             self._prove(first, byte)
             yield self._ended(head, byte, tail or (byte, number, self._open_tips()))
 
     def _take(self, line: Line, head: Head) -> None:
-        tally = self._tally
-        tally.lines += 1
-        raw = line.raw
+        self._tally.lines += 1
         if line.size > LINE_BYTES_MAX:
-            tally.note(Fault.OVER_LONG, line)
-            place = place_of(raw)
+            self._tally.note(Fault.OVER_LONG, line)
+            place = place_of(line.raw)
             if place is not None and head.version > 1:
-                self._add(Said(place[0], place[1], None, "other", ""))
-            return
-        said = glimpse_tool(raw) if head.version > 1 else None
+                self._hear(Said(place[0], place[1], None, "other", ""))
+        elif (head.version == 1 or not self._glimpse(line)) and line.raw.strip():
+            self._parse(line, head)
+
+    def _glimpse(self, line: Line) -> bool:
+        """Take one of the lines that most are, if this is one."""
+        said = glimpse_tool(line.raw)
         if said is not None:
-            tally.count_time(said.at)
-            self._add(said)
-            return
-        if not raw.strip():
-            return
-        value = load(raw)
+            self._tally.count_time(said.at)
+            self._hear(said)
+            return True
+        answer = glimpse_answer(line.raw)
+        if answer is None:
+            return False
+        self._tally.count_answer(answer, line)
+        self._hear(answer.said)
+        return True
+
+    def _parse(self, line: Line, head: Head) -> None:
+        value = load(line.raw)
         if not isinstance(value, dict):
-            is_padding = not raw.strip(b"\0\r\n")
-            tally.note(Fault.NUL_BYTES if is_padding else Fault.NOT_JSON if line.is_ended else Fault.TORN_TAIL, line)
+            is_padding = not line.raw.strip(b"\0\r\n")
+            fault = Fault.NUL_BYTES if is_padding else Fault.NOT_JSON if line.is_ended else Fault.TORN_TAIL
+            self._tally.note(fault, line)
             return
         if value.get("type") == "session":
             return
         if head.version == 1:
             # Version 1 has no ids, and each entry follows the one before it.
-            value["id"], value["parentId"] = derived_id(head.id, line.number), self._last[0] or None
-        said = read_entry(value)
+            value["id"], value["parentId"] = derived_id(head.id, line.number), self._last_id or None
+        said = hear_entry(value)
         if said is None:
-            tally.note(Fault.NOT_AN_ENTRY, line)
+            self._tally.note(Fault.NOT_AN_ENTRY, line)
             return
-        tally.count(value, said.at, line, self._known)
-        if is_bookmark(value):
-            self._mark(said)
-        else:
-            self._add(said)
+        if said.role == "tool":
+            said.text = clean_text(said.text)
+        if value.get("type") == "custom":
+            # It may tell how far a review came, by an entry that must have its node.
+            self._settle()
+        self._tally.count(value, said.at, line, self._known)
+        said.is_mark = is_bookmark(value)
+        self._hear(said)
+
+    def _hear(self, said: Said) -> None:
+        self._heard.append(said)
+        self._heard_chars += len(said.text)
+        self._last_id = said.id
+
+    def _settle(self) -> None:
+        """Clean what was heard, and give it its nodes: each of the two in a row, for the processor's cache's sake."""
+        for said in self._heard:
+            if said.role != "tool":
+                said.text = clean_text(said.text)
+        for said in self._heard:
+            if said.is_mark:
+                self._mark(said)
+            else:
+                self._add(said)
+        self._heard.clear()
+        self._heard_chars = 0
 
     def _parent_of(self, said: Said) -> str:
         """Return the digest of what an entry follows; nothing for a root."""

@@ -8,13 +8,14 @@ from typing import Final
 
 from curator.model.digest import Digest, Json
 from curator.model.ids import BRANCH_NAME_PATTERN, PROJECT_KEY_PATTERN, BranchName, ProjectKey
-from curator.model.limits import CURSORS_MAX
+from curator.model.limits import CURSORS_MAX, INT_MAX
 from curator.model.times import DAY_MS, iso, ms_of
 from curator.model.trajectory import ROLES, Role
 from curator.pi.evidence import CURSOR_TYPE
 from curator.pi.session import FAULTS_KEPT_MAX, KNOWN_TYPES, is_pis_content
 from curator.pi.stream import Damage, Fault, Head, Line
 from curator.tracks.trajectory.facts import Cursor, DateQuality, Facts
+from curator.tracks.trajectory.glimpse import Answer
 from curator.tracks.trajectory.known import Known
 
 _ANCIENT: Final = "2025-01-01T00:00:00.000Z"
@@ -78,6 +79,13 @@ class Tally:
         elif kind_name not in KNOWN_TYPES:
             self._count_unknown(kind_name)
 
+    def count_answer(self, answer: Answer, line: Line) -> None:
+        """Count an assistant's answer that was not parsed in full."""
+        self.count_time(answer.said.at)
+        if not answer.is_pis:
+            self.note(Fault.NOT_PIS_CONTENT, line)
+        self._count_tokens(answer.tokens)
+
     def count_time(self, at: str | None, *, is_given: bool = True) -> None:
         """Count an entry's time, in Pi's spelling or None. Spelled so, times are in order as texts are."""
         if at is None:
@@ -131,11 +139,17 @@ class Tally:
 
     def _count_usage(self, usage: Json) -> None:
         total = usage.get("totalTokens") if isinstance(usage, dict) else None
-        if isinstance(total, int) and not isinstance(total, bool) and total >= 0:
+        if isinstance(total, int) and not isinstance(total, bool) and 0 <= total <= INT_MAX:
+            self._count_tokens(total)
+        else:
+            self._count_tokens(None)
+
+    def _count_tokens(self, total: int | None) -> None:
+        if total is None:
+            self._usage_unknown += 1
+        else:
             self._usage_known += 1
             self._tokens += total
-        else:
-            self._usage_unknown += 1
 
     def _count_custom(self, value: dict[str, Json], known: Known) -> None:
         told = value.get("data") if value.get("customType") == CURSOR_TYPE else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
@@ -16,41 +15,15 @@ from curator.model.digest import Digest, Json
 from curator.model.limits import NODE_CHARS_MAX
 from curator.model.record import u16_len
 from curator.model.times import ms_of
-from curator.model.trajectory import Node, Progress, make_node, read_node
+from curator.model.trajectory import make_node
 from curator.pi.stream import Fault
 from curator.tracks.trajectory.facts import DateQuality, Ended
 from curator.tracks.trajectory.reading import Batch, index_file
 from tests.session_lines import assistant, custom, header, lines, message, tool_result, user, write
+from tests.tracks.trajectory.readings import NOW, Read, read
 
-NOW: Final = ms_of("2026-06-01T00:00:00.000Z")
 INPUTS: Final = Path(__file__).parents[2] / "cases" / "inputs"
 MEGABYTE: Final = 1 << 20
-
-
-class Read(NamedTuple):
-    nodes: list[Node]
-    ended: Ended
-
-    def named(self, entry_id: str) -> Node:
-        return next(node for node in self.nodes if node.entry_id == entry_id)
-
-    def path_to(self, entry_id: str) -> list[str]:
-        by_digest = {node.digest: node for node in self.nodes}
-        at: Node | None = self.named(entry_id)
-        path: list[str] = []
-        while at is not None:
-            path.append(at.entry_id)
-            at = by_digest[at.parent] if at.parent is not None else None
-        return path[::-1]
-
-
-def read(path: Path, *, resume: Progress | None = None, until: int | None = None, is_digested: bool = False) -> Read:
-    nodes: list[Node] = []
-    for event in index_file(str(path), NOW, resume=resume, until=until, is_digested=is_digested):
-        if isinstance(event, Ended):
-            return Read(nodes, event)
-        nodes += [read_node(line) for line in event.lines.splitlines()]
-    raise AssertionError("it never ended")
 
 
 def case(name: str) -> Read:
@@ -103,55 +76,21 @@ def test_each_entry_leaves_what_a_review_may_see_of_it(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"toolName": "bash", "isError": True},
-        {"toolName": "bash", "isError": False, "details": {"isError": True, "timestamp": 1}},
-        {"toolName": "bash", "details": {"type": "message"}, "isError": False, "timestamp": 1_777_888_801_000},
-        {"toolName": 'b"sh', "isError": False},
-        {"toolName": "b\\sh", "isError": True, "timestamp": 7},
-        {"toolName": "ba\u00e4sh", "isError": False},
-        {"toolName": None, "isError": False},
-        {"toolName": "", "isError": "yes"},
-        {"toolName": "bash", "isError": True, "more": [1]},
-    ],
-)
-@pytest.mark.parametrize("printed", ["plain", '"}],"isError":true,"timestamp":1}}', "\\", '{"type":"message","id":"x'])
-def test_a_tools_line_says_the_same_whether_it_is_parsed_or_not(
-    odd: dict[str, Json], printed: str, tmp_path: Path
-) -> None:
-    content: Json = [{"type": "text", "text": printed}]
-    inner: dict[str, Json] = {"role": "toolResult", "toolCallId": "c1", **odd}
-    inner = {**{key: inner[key] for key in ("role", "toolCallId", "toolName")}, "content": content, **inner}
-    quick = write(tmp_path / "quick.jsonl", header(), message("t1", None, inner))
-    spaced = json.dumps(message("t1", None, inner)).encode() + b"\n"
-    (tmp_path / "slow.jsonl").write_bytes(lines(header()) + spaced)
-
-    assert read(quick).nodes == read(tmp_path / "slow.jsonl").nodes
-
-
-def test_two_tool_lines_that_became_one_are_not_taken(tmp_path: Path) -> None:
-    whole = lines(tool_result("t1", "u1", "bash"), tool_result("t2", "u1", "bash"))
-    torn = whole.replace(b'"text":"what the tool printed"}],"isError":false}}\n', b'"text":"what', 1)
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(lines(header(), user("u1", None, "Go.")) + torn + lines(assistant("a1", "u1", "Done.")))
-
-    nodes, ended = read(path)
-
-    assert [node.entry_id for node in nodes] == ["u1", "a1"]
-    assert [(each.fault, each.line) for each in ended.facts.damage] == [(Fault.NOT_JSON, 3)]
-
-
 def test_secrets_and_what_is_too_long_do_not_reach_a_node(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4" * 5
-    said = (user("u1", None, f"the key is {secret}"), assistant("a1", "u1", "\U0001f600 word " * NODE_CHARS_MAX))
+    long = "\U0001f600 word " * NODE_CHARS_MAX
+    said = (
+        user("u1", None, f"the key is {secret}"),
+        assistant("a1", "u1", long),
+        tool_result("t1", "a1", f"{secret} x"),
+    )
 
     nodes, _ = read(write(tmp_path / "s.jsonl", header(), *said))
 
     assert nodes[0].text == "USER: the key is [REDACTED GITHUB TOKEN]"
     assert nodes[1].text.endswith("[Turn content truncated]")
     assert NODE_CHARS_MAX - 200 < u16_len(nodes[1].text) <= NODE_CHARS_MAX
+    assert nodes[2].text == "TOOL [REDACTED GITHUB TOKEN] x: completed"
 
 
 # --- going on --------------------------------------------------------------------------------------------------------
