@@ -14,6 +14,7 @@ from curator.verify.closings import check_closings
 from curator.verify.decided import check_decided
 from curator.verify.journal import check_journal
 from curator.verify.names import check_names
+from curator.verify.plans import check_plans
 from curator.verify.revisions import check_memory
 from curator.verify.spool import check_spool
 from curator.verify.tree import Tree
@@ -49,6 +50,7 @@ def verify(layout: Layout, looked: Callable[[Path], None]) -> Iterator[Finding]:
     for project in tree.projects():
         yield from check_memory(tree, project)
         yield from check_admissions(tree, project)
+    yield from check_plans(tree)
     for shadow in tree.shadows():
         yield from check_memory(tree, shadow)
         yield from check_admissions(tree, shadow)

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from curator.model.proposal import Add
-from curator.tracks.backfill.records import Staged
+from curator.tracks.backfill.records import Staged, Windows
 from curator.tracks.backfill.shelf import PlanShelf, plan_ids
 from tests.acceptance.processes import wait_until
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, on_a_terminal
 from tests.cli.test_evaluate import know, spent, tree
 from tests.fakes.provider import Settings, serving
+from tests.tracks.backfill.places import made_up_window
 
 WISH = "Please always run the tests with pytest -n 2."
 ADD = json.dumps({"operations": [{"action": "add", "content": "Fact {n} stands.", "importance": "high"}]})
@@ -116,6 +117,7 @@ def test_promote_shows_asks_and_changes_and_rollback_takes_back(home: Home) -> N
 def test_more_than_a_revision_holds_comes_in_parts_that_are_named(home: Home) -> None:
     plan_id = planned(home)
     shelf = PlanShelf(home.open().shop.volume, home.layout, plan_ids(home.layout)[0])
+    shelf.keep_windows(Windows(plan_id=shelf.id, windows=tuple(map(made_up_window, range(1, 10)))))
     for window in range(1, 10):
         adds = tuple(Add(content=f"Fact {window}.{number}.", importance="low") for number in range(4))
         shelf.stage(Staged(plan_id=shelf.id, window=window, operations=adds))

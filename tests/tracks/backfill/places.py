@@ -8,14 +8,15 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from curator.durable.layout import Layout
-from curator.model.ids import BranchName, EntryId
+from curator.model.digest import digest_of
+from curator.model.ids import BranchName, EntryId, session_key
 from curator.model.proposal import Add, Operation, Remove, Replace
 from curator.pi.project import find_project
 from curator.tracks.backfill.fold import Shown, targets_of
 from curator.tracks.backfill.importing import import_inputs
 from curator.tracks.backfill.planning import Asked, make_plan, open_ledger
 from curator.tracks.backfill.promote import promote, propose, standing_branch
-from curator.tracks.backfill.records import Caps, Forecast, Plan, PlanId, Staged, seal
+from curator.tracks.backfill.records import Caps, Forecast, Plan, PlanId, Staged, Window, Windows, seal
 from curator.tracks.backfill.review import review
 from curator.tracks.backfill.shelf import PlanShelf
 from curator.verify.whole import verify
@@ -35,6 +36,20 @@ if TYPE_CHECKING:
 
 MAIN: Final = BranchName("main")
 NOTHING: Final = Forecast(turns=0, chars=0, windows=0, calls=0, tokens=0, cost_nanousd=0, running_ms=0, disk=0, days=0)
+
+
+def made_up_window(number: int) -> Window:
+    digest = digest_of(number)
+    return Window(
+        number=number,
+        first=digest,
+        last=digest,
+        turns=1,
+        chars=1,
+        session_key=session_key("a session"),
+        through_entry_id="entry",
+        transcript_digest=digest,
+    )
 
 
 def add(text: str) -> Add:
@@ -82,6 +97,7 @@ class Planned:
         self.plan = seal(draft)
         self.shelf = PlanShelf(self.shop.volume, self.layout, self.plan.id)
         self.shelf.keep(self.plan)
+        self.shelf.keep_windows(Windows(plan_id=self.plan.id, windows=tuple(map(made_up_window, range(1, 21)))))
 
     # A plan over real session files.
 
