@@ -27,7 +27,7 @@ NODE_LINE_BYTES_MAX: Final = 393_216
 SEGMENT_BYTES_MAX: Final = 500_000
 """Of lines in one file of the ledger, before it is packed: one is read whole to show one node, and packs below the bound
 of what is published."""
-MERGED_AT_ONCE: Final = 16
+MERGED_AT_ONCE: Final = 8
 """So many files of one size become one: few enough that a push that has to do it is not slow, enough that few do."""
 COVERED_AT_ONCE_MAX: Final = 4_096
 SOURCE_LEAVES_MAX: Final = 4_096
