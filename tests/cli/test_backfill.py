@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from curator.model.budget import Amount
 from curator.model.proposal import Add
 from curator.tracks.backfill.records import Staged, Windows
 from curator.tracks.backfill.shelf import PlanShelf, plan_ids
@@ -91,6 +92,20 @@ def test_a_run_stays_in_the_shadow_and_is_counted(home: Home) -> None:
     assert (counted.calls, counted.tokens, counted.cost_nanousd) == (2, told["tokens"], told["costNanousd"])
     assert branch(home) == before
     verified(home)
+
+
+def test_indexing_asks_nobody(home: Home) -> None:
+    lay(home, "a", WISH)
+    with serving(Settings(proposal=ADD)) as server:
+        know(home, server)
+        plan_id = planned(home, "--max-cost", "0")
+        ran = home.run("backfill", "run", plan_id, "--json")
+
+        assert server.state.requests == 0
+    assert ran.status == 0
+    assert (ran.document["windows"], ran.document["halted"]) == (1, "the cap of cost was reached")
+    assert spent(home) == Amount()
+    assert len(list(home.layout.trajectories.glob("*/segments/*"))) == 1
 
 
 def test_promote_shows_asks_and_changes_and_rollback_takes_back(home: Home) -> None:

@@ -19,6 +19,7 @@ from curator.model.times import day_of
 from curator.tracks.backfill.errors import InputsMovedError, PlanOverError
 from curator.tracks.backfill.expiry import end, let_expired_go
 from curator.tracks.backfill.importing import import_inputs
+from curator.tracks.backfill.planning import open_ledger
 from curator.tracks.backfill.records import Caps, Wish, new_entry_id
 from curator.tracks.backfill.review import Reviewed, spent_on
 from curator.tracks.backfill.shelf import PlanShelf
@@ -364,3 +365,18 @@ def test_several_processes_read_the_same_windows(tmp_path: Path) -> None:
 
     assert found[0] == found[1]
     assert len(found[0].windows) == 4
+
+
+def test_what_was_forgotten_since_it_was_indexed_is_not_sent(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
+        windows = import_inputs(planned.plan, planned.shelf, ledger, planned.shop)
+        ledger.forget([windows.windows[0].last], "a person wanted it gone")
+
+    planned.run()
+
+    assert planned.reviewer.asked == []
+    assert codes(planned) == ["evidence_gone"]
+    assert planned.findings() == []
