@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-MUTANTS: Final = (*admission_mutants(), *attempt_mutants(), *job_mutants(), *coverage_mutants())
-CHOSEN: Final = MUTANTS if os.environ.get("CURATOR_FAULTS") == "long" else MUTANTS[::6]
-"""Each costs a few stories and their crashes: every run plants one in six, the whole campaign all."""
+MUTANTS: Final = (*admission_mutants(), *attempt_mutants(), *job_mutants())
+COVERED: Final = tuple(coverage_mutants())
+CHOSEN: Final = (*MUTANTS, *COVERED) if os.environ.get("CURATOR_FAULTS") == "long" else (*MUTANTS[::6], *COVERED[::16])
+"""Each costs a few stories and their crashes: every run plants one in six, or in sixteen, the whole campaign all."""
 
 
 @pytest.mark.parametrize("mutant", CHOSEN, ids=lambda each: each.name)
