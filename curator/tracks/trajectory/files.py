@@ -39,9 +39,13 @@ SETTLED: Final = "settled"
 COVERAGE: Final = "coverage"
 FORGOTTEN: Final = "forgotten"
 WAITING: Final = "waiting"
-_SIZES: Final = ((0, SEGMENT_BYTES_MAX // 256), (SEGMENT_BYTES_MAX // 256, SEGMENT_BYTES_MAX // 16))
-"""Files of one size are merged with their like, so that a line is written anew a few times in its life, however many come."""
-_NEARLY_FULL: Final = (SEGMENT_BYTES_MAX // 16, SEGMENT_BYTES_MAX // 2)
+_STEP: Final = MERGED_AT_ONCE
+_SIZES: Final = (
+    (0, SEGMENT_BYTES_MAX // _STEP**2),
+    (SEGMENT_BYTES_MAX // _STEP**2, SEGMENT_BYTES_MAX // _STEP),
+    (SEGMENT_BYTES_MAX // _STEP, SEGMENT_BYTES_MAX * 7 // 8),
+)
+"""Files of one size are merged with their like, so that a line is written anew three times in its life, however many come."""
 _TEXTS_KEPT: Final = 8
 
 
@@ -184,10 +188,10 @@ class Files:
         with self.index.change():
             self.index.drop_files(shelf, gone)
 
-    def merge(self) -> None:
-        """Pack small files into larger ones, where there are many of a size."""
-        for shelf in (SEGMENTS, SETTLED, COVERAGE, FORGOTTEN):
-            for low, high in (*_SIZES, _NEARLY_FULL):
+    def merge(self, *shelves: str) -> None:
+        """Pack small files of these shelves into larger ones, where there are many of a size."""
+        for shelf in shelves:
+            for low, high in _SIZES:
                 while len(names := self.index.small_files(shelf, low, high, MERGED_AT_ONCE)) == MERGED_AT_ONCE:
                     if not self._merge(shelf, names):
                         break

@@ -192,7 +192,7 @@ class Growth:
 
 def settle(files: Files, checkpoint: Settled) -> None:
     """Note a checkpoint, unless it stands."""
-    if not files.index.is_settled(checkpoint.session_key, checkpoint.leaf):
+    if not files.index.is_settled(checkpoint):
         files.put_records(SETTLED, [checkpoint], lambda: files.index.put_settled([checkpoint]))
 
 

@@ -188,11 +188,6 @@ class Index:
             for digest, name, byte, size in self._sql.execute(sql, values)
         }
 
-    def digests_in(self, name: str) -> set[Digest]:
-        """Return the nodes for which a file is the place to look."""
-        text = "select digest from node where file = (select id from file where shelf = 'segments' and name = ?)"
-        return {_hex(digest) for (digest,) in self._sql.execute(text, (name,))}
-
     def by_entry(self, entry: EntryId) -> list[Digest]:
         """Return the nodes of an entry id, in the order in which they came."""
         text = "select digest from node where entry = ? order by id"
@@ -212,7 +207,9 @@ class Index:
             while above is not None and (link := self.link(above)) is not None and link.is_forgotten:
                 above = link.parent
             passed |= set() if above is None else {above}
-        text = "select digest from node where not exists (select 1 from node as c where c.parent = node.digest) order by digest"
+        # Without an index of parents, which every push would have to write to: this is asked seldom.
+        parents = "select parent from node where parent is not null"
+        text = f"select digest from node where digest not in ({parents}) order by digest"  # noqa: S608 - our own words
         return [end for (digest,) in self._sql.execute(text) if (end := _hex(digest)) not in passed]
 
     def counts(self) -> dict[str, int]:
@@ -230,10 +227,11 @@ class Index:
             [(each.session_key, bytes.fromhex(each.leaf), each.entry_id) for each in lines],
         )
 
-    def is_settled(self, session: SessionKey, leaf: Digest) -> bool:
-        """Tell whether a checkpoint says that a session had come to rest at a node."""
-        rows = self._sql.execute("select 1 from settled where session = ? and leaf = ?", (session, bytes.fromhex(leaf)))
-        return rows.fetchone() is not None
+    def is_settled(self, checkpoint: Settled) -> bool:
+        """Tell whether a checkpoint is noted, at whatever time it was made."""
+        text = "select 1 from settled where session = ? and entry = ? and leaf = ?"
+        values = (checkpoint.session_key, checkpoint.entry_id, bytes.fromhex(checkpoint.leaf))
+        return self._sql.execute(text, values).fetchone() is not None
 
     def settled_at(self, session: SessionKey, entry: EntryId) -> list[Digest]:
         """Return the nodes at which a session had come to rest with an entry."""

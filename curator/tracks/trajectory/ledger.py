@@ -26,7 +26,7 @@ from curator.model.ledger import CoverageState, Source, Tombstone
 from curator.model.limits import DIRECTORY_NAMES_MAX, SOURCE_BYTES_MAX, WAITING_MS
 from curator.model.times import iso
 from curator.model.trajectory import read_node
-from curator.tracks.trajectory.files import COVERAGE, FORGOTTEN, WAITING, Files
+from curator.tracks.trajectory.files import COVERAGE, FORGOTTEN, SEGMENTS, SETTLED, WAITING, Files
 from curator.tracks.trajectory.growth import Growth, settle
 from curator.tracks.trajectory.piece import piece_of, rows_of
 from curator.tracks.trajectory.shelf import NAME
@@ -119,7 +119,7 @@ class Ledger:
         self._change(lambda: settle(self._files, checkpoint))
 
     def _taken(self, grown: Grown, refused: int) -> Taken:
-        self._files.merge()
+        self._files.merge(SEGMENTS, SETTLED)
         new = tuple(piece.digest for piece in grown.new)
         # What waited a moment ago may have been healed by what came with it.
         waiting = tuple(digest for digest in grown.waiting if digest not in set(new))
@@ -196,7 +196,7 @@ class Ledger:
                 number = self._files.index.last_number() + 1
                 record = dataclasses.replace(batch, digests=fresh, number=number)
                 self._files.put_records(COVERAGE, [record], lambda: self._files.index.put_coverage(record))
-                self._files.merge()
+                self._files.merge(COVERAGE)
 
         self._change(step)
 
@@ -302,7 +302,7 @@ class Ledger:
 
         def step() -> None:
             Growth(self._files)
-            self._files.merge()
+            self._files.merge(SEGMENTS, SETTLED, COVERAGE, FORGOTTEN)
             for folder in self._files.folders():
                 sweep(self._volume, folder, self._clock.now())
             old = [each.name for each in ages_in(self.layout.waiting) if each.mtime_ms < before]

@@ -12,14 +12,11 @@ create table file (id integer primary key, shelf text not null, name text not nu
     unique (shelf, name));
 create table node (id integer primary key, digest blob not null unique, parent blob, entry text not null,
     file integer not null, byte integer not null, size integer not null, is_told integer not null default 0);
-create index node_parent on node (parent);
 create index node_entry on node (entry);
 create index node_file on node (file);
 create index node_untold on node (file, byte) where is_told = 0;
-create table settled (session text not null, leaf blob not null, entry text not null,
-    primary key (session, leaf)) without rowid;
-create index settled_leaf on settled (leaf);
-create index settled_entry on settled (session, entry);
+create table settled (session text not null, entry text not null, leaf blob not null,
+    primary key (session, entry, leaf)) without rowid;
 create table covered (digest blob primary key, state text not null, plan text not null, number integer not null)
     without rowid;
 create index covered_number on covered (number);
