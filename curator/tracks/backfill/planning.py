@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from curator.admission.apply import TARGET_CHARS
 from curator.durable.read import read_bounded
-from curator.errors import InvalidRecordError, ReviewerSetupError
+from curator.errors import InvalidRecordError, RefusedError, ReviewerSetupError
 from curator.model.digest import MalformedJsonError, parse
 from curator.model.ids import BranchName, session_key
 from curator.model.job import make_job
 from curator.model.limits import EVIDENCE_CHARS_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX, SERVICE_JSON_BYTES_MAX
 from curator.model.memory import EPOCH, branch_digest, empty_branch
 from curator.model.ports import Brief
+from curator.model.record import Violation
 from curator.model.times import iso
 from curator.model.trajectory import PARSER, SANITIZER
 from curator.pi.sessions import find_sessions, find_sessions_root
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from curator.durable.layout import Layout
     from curator.model.digest import Digest, Json
-    from curator.model.ids import ProjectKey
+    from curator.model.ids import ProjectKey, SessionKey
+    from curator.model.job import Job
     from curator.model.memory import Branch
     from curator.model.ports import Hold
     from curator.model.settings import ReviewerProfile
@@ -146,17 +148,30 @@ def _between(least: int, most: int, chars: int) -> int:
 
 def _hold(chars: int, branch: Branch, asked: Asked, shop: Shop) -> Hold:
     """Return what a call with so much evidence holds."""
-    seen = branch.sanitized()
-    job = make_job(
-        project_key=asked.project.key,
-        session_key=session_key("a session"),
-        through_entry_id="entry",
-        transcript="x" * chars,
-        branch=seen,
-        base_branch_digest=branch_digest(branch),
-        max_chars=MEMORY_CHARS_MAX,
-    )
-    return shop.reviewer.prepare(Brief(job=job, base=seen, attempt=1, is_final=False)).hold
+    job = job_about("x" * chars, (session_key("a session"), "entry"), asked.project.key, branch, shop)
+    return shop.reviewer.prepare(Brief(job=job, base=job.branch, attempt=1, is_final=False)).hold
+
+
+def job_about(transcript: str, frontier: tuple[SessionKey, str], key: ProjectKey, branch: Branch, shop: Shop) -> Job:
+    """Return what a reviewer is asked, as a job would put it; it stands in no queue.
+
+    Raises `RefusedError` where memory has an entry that no job can carry (W18).
+    """
+    session, through = frontier
+    try:
+        return make_job(
+            project_key=key,
+            session_key=session,
+            through_entry_id=through,
+            transcript=transcript,
+            branch=branch.sanitized(),
+            base_branch_digest=branch_digest(branch),
+            max_chars=MEMORY_CHARS_MAX,
+        )
+    except Violation as error:
+        path = shop.layout.project(key).branch(branch.name)
+        remedy = "Mend that entry, with `/memory` in Pi, and run again"
+        raise RefusedError(f"{path}: no review can carry it: {error}", remedy=remedy) from error
 
 
 def seen_branch(key: ProjectKey, name: BranchName, shop: Shop) -> Branch:

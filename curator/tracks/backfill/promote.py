@@ -222,8 +222,11 @@ def _carry_out(promotion: Promotion, plan: Plan, shelf: PlanShelf, shop: Shop) -
 
 
 def _job(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> Job:
-    """Return the job that stands for a promotion: by its words it binds the plan, the windows and the result."""
-    _, base = snapshot_of(promotion, plan, shelf)
+    """Return the job that stands for a promotion: by its words it binds the plan, the windows and the result.
+
+    It carries no memory: the snapshot does, and an odd entry of somebody else's keeps no promotion from being made.
+    """
+    snapshot_of(promotion, plan, shelf)
     windows = ", ".join(map(str, promotion.windows))
     said = (
         f"Backfill {plan.id}, promotion {promotion.number}: windows {digest_of_text(windows)} "
@@ -234,7 +237,7 @@ def _job(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> Job:
         session_key=session_key(plan.id),
         through_entry_id=f"{plan.id}.{promotion.number}",
         transcript=said,
-        branch=base.sanitized(),
+        branch=empty_branch(plan.branch_name, EPOCH),
         base_branch_digest=promotion.base_digest,
         max_chars=MEMORY_CHARS_MAX,
     )

@@ -17,17 +17,15 @@ from curator.model.attempt import Dispatched, Unknown, corrected_from
 from curator.model.budget import Amount
 from curator.model.digest import digest_of_text
 from curator.model.ids import Day
-from curator.model.job import make_job
 from curator.model.ledger import CoverageState
-from curator.model.limits import ATTEMPTS_MAX, MEMORY_CHARS_MAX
-from curator.model.memory import branch_digest
+from curator.model.limits import ATTEMPTS_MAX
 from curator.model.outcome import nanousd
 from curator.model.ports import Brief, Class
 from curator.model.times import day_of, iso, ms_of
 from curator.tracks.backfill.errors import PlanOverError
 from curator.tracks.backfill.fold import Shown, targets_of
 from curator.tracks.backfill.importing import cover, nodes_of
-from curator.tracks.backfill.planning import seen_branch
+from curator.tracks.backfill.planning import job_about, seen_branch
 from curator.tracks.backfill.records import Answer, Staged
 from curator.tracks.backfill.windows import transcript_of
 from curator.workflow.halting import Halted, halted_by, refusal_of
@@ -165,20 +163,12 @@ class _Review:
         self, window: Window, transcript: str, shown: Branch, answers: tuple[Answer, ...], purse: Purse
     ) -> Halted | None:
         """Make one call about a window, unless something forbids it."""
-        seen = shown.sanitized()
-        job = make_job(
-            project_key=self._plan.project_key,
-            session_key=window.session_key,
-            through_entry_id=window.through_entry_id,
-            transcript=transcript,
-            branch=seen,
-            base_branch_digest=branch_digest(shown),
-            max_chars=MEMORY_CHARS_MAX,
-        )
+        frontier = (window.session_key, window.through_entry_id)
+        job = job_about(transcript, frontier, self._plan.project_key, shown, self._shop)
         number = len(answers) + 1
         brief = Brief(
             job=job,
-            base=seen,
+            base=job.branch,
             attempt=number,
             is_final=number == ATTEMPTS_MAX,
             last_failure_code=answers[-1].code if answers else None,

@@ -198,3 +198,15 @@ def test_folding_is_the_same_whenever_it_is_done(planned: Planned) -> None:
     one, other = (fold(planned.branch, planned.shelf.proposals(), planned.plan.created_at) for _ in range(2))
 
     assert one == other
+
+
+def test_an_entry_that_no_job_can_carry_keeps_no_promotion_from_being_made(planned: Planned) -> None:
+    planned.stage((add("Tests run with pytest."),))
+    content = json.loads(planned.file.read_bytes())
+    content["entries"][0]["id"] = "-odd"
+    planned.file.write_text(json.dumps(content), "utf-8")
+
+    planned.promote()
+
+    assert planned.texts == [BUILD, "Tests run with pytest."]
+    assert planned.findings() == []

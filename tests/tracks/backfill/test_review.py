@@ -11,6 +11,7 @@ import pytest
 
 from curator.durable.layout import Layout
 from curator.durable.trajectory_layout import TrajectoryLayout
+from curator.errors import RefusedError
 from curator.model.attempt import AttemptState, Correction, Unknown
 from curator.model.budget import Amount
 from curator.model.ids import Day
@@ -380,3 +381,17 @@ def test_what_was_forgotten_since_it_was_indexed_is_not_sent(tmp_path: Path) -> 
     assert planned.reviewer.asked == []
     assert codes(planned) == ["evidence_gone"]
     assert planned.findings() == []
+
+
+def test_an_entry_that_no_review_can_carry_is_named_before_anything_is_spent(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    content = json.loads(planned.file.read_bytes())
+    content["entries"][0]["id"] = "-odd"
+    planned.file.write_text(json.dumps(content), "utf-8")
+
+    with pytest.raises(RefusedError, match="no review can carry it"):
+        planned.run()
+
+    assert planned.reviewer.asked == []
