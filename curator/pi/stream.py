@@ -182,10 +182,10 @@ def load(raw: bytes) -> Json:
         return None
 
 
-def load_first(text: str) -> tuple[Json, int]:
-    """Parse the value with which a text begins, and return it with its end. Raises ValueError, RecursionError."""
+def load_first(text: str, begin: int = 0) -> tuple[Json, int]:
+    """Parse the value that begins there, and return it with its end. Raises ValueError, RecursionError."""
     value: Json
-    value, end = _DECODER.raw_decode(text)
+    value, end = _DECODER.raw_decode(text, begin)
     return value, end
 
 

@@ -69,8 +69,9 @@ def glimpse_answer(raw: bytes) -> Answer | None:
     if begins is None or not raw.endswith(_ENDS) or _NUL in raw or raw.find(_AGAIN, 1) >= 0:
         return None
     try:
-        text = raw[begins.end() :].decode()
-        content, end = load_first(text)
+        text = raw.decode()
+        # What comes before is ASCII, so that bytes and characters count alike.
+        content, end = load_first(text, begins.end())
     except (ValueError, RecursionError):
         return None
     usage = text.find(_USAGE, end)

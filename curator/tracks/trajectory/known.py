@@ -52,7 +52,7 @@ class Known:
             self._older = sqlite3.connect("", isolation_level=None)
             # Nobody ever reads it again after a crash, so nothing need be flushed, nor undone.
             self._older.executescript(
-                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;"
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1024;"
                 "CREATE TABLE node (entry TEXT NOT NULL, digest BLOB NOT NULL)"
             )
         oldest = list(self._recent.items())[: self._recent_max // 2]

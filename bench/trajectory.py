@@ -1,0 +1,142 @@
+"""What indexing old sessions costs: beside a bare `json.loads` of the same lines, in memory, and with two processes.
+
+The sessions are made up (see `bench.common.talk` for what is in them). Bare and indexing run in turn in one process, a
+pair after the other, and the median of the ratios is what counts; CPU is counted, so that a load beside them counts less.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bench.common.disks import plain
+from bench.common.figures import Figure, Report, median, options
+from bench.common.talk import write_session
+from curator.tracks.trajectory.facts import Ended
+from curator.tracks.trajectory.pool import read_sessions
+from curator.tracks.trajectory.task import Task
+
+MEGABYTE: Final = 1_000_000
+NOW: Final = 1_780_000_000_000
+RATIO_MIN: Final = 0.4
+PEAK_MB_MAX: Final = 150.0
+FLAT_MAX: Final = 1.1
+SPEEDUP_MIN: Final = 1.7
+SMALL: Final = 100
+_CHILD: Final = (
+    "import resource, sys\n"
+    "from curator.tracks.trajectory.reading import index_file\n"
+    "for event in index_file(sys.argv[1], 1_780_000_000_000):\n    pass\n"
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+)
+_RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+
+
+def main() -> int:
+    """Measure and print."""
+    asked = options(__doc__).parse_args()
+    pairs, size, large, each = (3, 20, 300, 50) if asked.quick else (7, 50, 1_000, 200)
+
+    report = Report(f"trajectory: {pairs} pairs on {size} MB, memory on {SMALL} and {large} MB, 4 files of {each} MB")
+    with plain(asked.on) as disk:
+        _speed(disk.folder, pairs, size * MEGABYTE, report)
+        _memory(disk.folder, large * MEGABYTE, report)
+        _processes(disk.folder, each * MEGABYTE, report)
+    return report.show(as_json=asked.json)
+
+
+def _speed(folder: Path, pairs: int, size: int, report: Report) -> None:
+    path = folder / "session.jsonl"
+    write_session(path, size)
+    megabytes = path.stat().st_size / MEGABYTE
+    took: list[tuple[float, float]] = []
+    for number in range(pairs + 1):
+        took.append((_cpu(lambda: _load(path)), _cpu(lambda: _index([path], 1))))
+        if not number:
+            took.clear()  # the first pair pays for what is compiled and cached
+    bare, ours = (median([megabytes / pair[side] for pair in took]) for side in (0, 1))
+    report.add(
+        Figure("bare json.loads of each line", bare, "MB/s"),
+        Figure("indexing, one core", ours, "MB/s"),
+        Figure("indexing over bare", median([pair[0] / pair[1] for pair in took]), at_least=RATIO_MIN),
+    )
+    path.unlink()
+
+
+def _memory(folder: Path, large: int, report: Report) -> None:
+    peaks: list[float] = []
+    for size in (SMALL * MEGABYTE, large):
+        path = folder / "session.jsonl"
+        write_session(path, size)
+        ran = subprocess.run(
+            [sys.executable, "-c", _CHILD, str(path)], capture_output=True, text=True, check=True, timeout=600
+        )
+        path.unlink()
+        peaks.append(int(ran.stdout) * _RSS_UNIT / MEGABYTE)
+        report.add(Figure(f"peak memory, {size // MEGABYTE} MB", peaks[-1], "MB", at_most=PEAK_MB_MAX))
+    report.add(Figure("peak memory, the large over the small", peaks[1] / peaks[0], at_most=FLAT_MAX))
+
+
+def _processes(folder: Path, size: int, report: Report) -> None:
+    paths = [folder / f"session-{number}.jsonl" for number in range(4)]
+    for number, path in enumerate(paths):
+        write_session(path, size, seed=number)
+    one = [_spent(lambda: _index(paths, 1)) for _ in range(3)]
+    two = [_spent(lambda: _index(paths, 2)) for _ in range(3)]
+    alone = min(each.cpu for each in one)
+    report.add(
+        Figure(
+            "2 processes over one, best of three, wall",
+            min(each.wall for each in one) / min(each.wall for each in two),
+            at_least=SPEEDUP_MIN,
+        ),
+        Figure("CPU of all with 2 processes over one", min(each.cpu + each.children for each in two) / alone),
+        Figure("CPU of the one that takes what they read", min(each.cpu for each in two) / alone),
+    )
+    report.note("two processes need two idle cores: siblings of one core, or a load beside them, give less wall time")
+
+
+class Spent(NamedTuple):
+    """Seconds of the wall clock, and of CPU here and in processes that ended meanwhile."""
+
+    wall: float
+    cpu: float
+    children: float
+
+
+def _spent(run: Callable[[], None]) -> Spent:
+    before, begun = os.times(), time.perf_counter()
+    run()
+    wall, after = time.perf_counter() - begun, os.times()
+    here = after.user + after.system - before.user - before.system
+    children = after.children_user + after.children_system - before.children_user - before.children_system
+    return Spent(wall, here, children)
+
+
+def _load(path: Path) -> None:
+    with path.open("rb") as file:
+        for line in file:
+            json.loads(line)
+
+
+def _index(paths: list[Path], jobs: int) -> None:
+    ended = 0
+    for _number, event in read_sessions([Task(str(path)) for path in paths], NOW, jobs):
+        ended += isinstance(event, Ended)
+    assert ended == len(paths)
+
+
+def _cpu(run: Callable[[], None]) -> float:
+    begun = time.process_time()
+    run()
+    return time.process_time() - begun
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
