@@ -44,7 +44,7 @@ imports: setup-test ## the direction of imports
 
 bench: setup-run ## measure every claim of bench/README.md, in small
 	@failed=0; $(PY) bench/startup.py || failed=1; \
-	for script in drain flat latency wakeup start idle audit trajectory_push soak; do \
+	for script in drain flat latency wakeup start idle audit trajectory trajectory_push soak; do \
 		echo; $(PY) -m bench.$$script --quick $(ARGS) || failed=1; \
 	done; exit $$failed
 
