@@ -1,14 +1,17 @@
-"""What the audit costs: made anew from a long past, asked, and brought up to a drain.
+"""What the audit costs: made anew from a long past, asked, and folded while a service drains its queue, and after.
 
 The past is what retention leaves of so many finished jobs: a closing record each, a revision for every second one, past
 days of the journal in one file each, and the newest outcomes. All of it is real, and nothing of it is flushed. The bare
-figure reads the same files and parses their JSON, no more.
+figure reads the same files and parses their JSON, no more. A drain is the real service's loop and pool, in this process
+so that its CPU and that of its children are known to the microsecond; half of the drains have a service that never folds.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -21,6 +24,8 @@ from bench.common.past import add_attempts, job_ids
 from bench.common.place import MAIN, Place, hand_over
 from bench.common.pool import drain
 from bench.common.reviewer import Scripted
+from bench.common.served import keys_of, served_once
+from bench.common.service import environ_of
 from bench.common.volumes import Unflushed
 from curator.audit.database import fold_in
 from curator.model.budget import Amount, Exposure
@@ -33,6 +38,8 @@ from curator.model.memory import Added, Entry, Review, Updated, revision_filenam
 REBUILD_S_MAX: Final = 60.0
 MEGABYTES_MAX: Final = 300.0
 SUMMARY_S_MAX: Final = 0.5
+DRAIN_RATIO_MAX: Final = 1.02
+TURNS: Final = 3
 DAYS: Final = 100
 PROJECTS: Final = 1_000
 TODAY: Final = 200
@@ -46,8 +53,8 @@ def main() -> int:
     parser.add_argument("--finished", type=int, default=None, help="finished jobs (default 100000)")
     asked = parser.parse_args()
     count = asked.finished or (10_000 if asked.quick else _NAMED)
-    jobs, pairs = (24, 3) if asked.quick else (64, 7)
-    report = Report(f"audit: {count} finished jobs, and {pairs} drains of {jobs}")
+    jobs, pairs = (32, 3) if asked.quick else (64, 7)
+    report = Report(f"audit: {count} finished jobs, and {pairs} pairs of drains of {jobs} jobs by the service")
     with plain(asked.on) as disk:
         report.add(*flush_figures(disk))
         place = Place(disk.folder / "past")
@@ -56,9 +63,10 @@ def main() -> int:
         report.add(Figure("files of the past", past))
         _rebuild(place, count, report)
         _summary(place, report)
-        other = Place(disk.folder / "drained")
-        other.configure("scripted", concurrency=8)
-        _after_a_drain(other, jobs, pairs, report)
+        on, off = (Place(disk.folder / name) for name in ("folding", "unfolded"))
+        for each in (on, off):
+            each.configure("scripted", concurrency=8)
+        _drains(on, off, jobs, pairs, report)
     return report.show(as_json=asked.json)
 
 
@@ -105,25 +113,70 @@ def _warm_summary(place: Place) -> float:
     return median(walls)
 
 
-def _after_a_drain(place: Place, jobs: int, times: int, report: Report) -> None:
-    app = place.open(Scripted(), Unflushed())
-    keys = place.projects(app.shop, jobs)
-    fold_in(place.layout, Unflushed(), print)
-    drains, folds = [], []
-    for number in range(times):
-        for key in keys:
-            hand_over(app.shop, key, f"entry-{number}")
-        drains.append(drain(app).cpu_s)
-        began = time.process_time()
-        fold_in(place.layout, Unflushed(), print)
-        folds.append(time.process_time() - began)
-    shares = [fold / drained for fold, drained in zip(folds, drains, strict=True)]
+def _drains(on: Place, off: Place, jobs: int, pairs: int, report: Report) -> None:
+    """Let the service drain the same jobs with and without its folds, in turns, and then look at the fold by itself.
+
+    Of each side of a pair the least of three counts: a busy machine adds CPU to a drain, and takes none away.
+    """
+    for place in (on, off):
+        served_once(place, place.projects(place.open(Scripted(), Unflushed()).shop, jobs), "warm", is_folding=False)
+    fold_in(on.layout, Unflushed(), print)
+    spent: dict[Place, list[list[float]]] = {on: [], off: []}
+    children: list[float] = []
+    plain: list[float] = []
+    in_process: list[float] = []
+    for number in range(pairs):
+        spent[on].append([])
+        spent[off].append([])
+        for turn in range(TURNS):
+            # Who comes first changes, so that neither always finds the warmer machine.
+            for place in (on, off) if (number + turn) % 2 else (off, on):
+                name, is_waited = f"entry-{number}-{turn}", place is on and turn == TURNS - 1
+                served = served_once(place, keys_of(place), name, is_folding=place is on, is_waited=is_waited)
+                spent[place][-1].append(served.drain_cpu_s)
+                if is_waited:
+                    children.append(served.fold_cpu_s)
+        plain.append(_drained(off, f"entry-{number}"))
+        in_process.append(_fold_again(off))
+    with_folds, without = ([min(turns) for turns in spent[place]] for place in (on, off))
+    ratios = [one / other for one, other in zip(with_folds, without, strict=True)]
+    noise = [sorted(turns)[1] / min(turns) for turns in spent[off]]
+    job_s, folded_s = median(plain) / jobs, median(in_process) / jobs / (TURNS + 1)
     report.add(
-        Figure("CPU of a drained job", median(drains) / jobs * 1_000, "ms"),
-        Figure("CPU of folding it after", median(folds) / jobs * 1_000, "ms"),
-        Figure("CPU of the fold / of the drain before it", median(shares)),
+        Figure("CPU of a drain and its service's start, folding off", median(without), "s"),
+        Figure("CPU of a drain and its service's start, folding on", median(with_folds), "s"),
+        Figure("on / off, median of the pairs, until the last job is over", median(ratios), at_most=DRAIN_RATIO_MAX),
+        Figure("on / off, the widest pair", max(ratios)),
+        Figure("off / off, second of three to the least: the noise here", median(noise)),
+        Figure("apart: CPU of the child that folds after three drains", median(children), "s"),
+        Figure("of it: starting, and loading the library", _start_of_a_child(on), "s"),
+        Figure("apart: CPU of a drained job, no start", job_s * 1_000, "ms"),
+        Figure("apart: CPU of folding it, no start", folded_s * 1_000, "ms"),
+        Figure("apart: folding a job / draining it", folded_s / job_s),
     )
-    report.note("no fold runs while a job does: the service folds five seconds after the last one, in a child process")
+    report.note("a fold begins five seconds after the last job, at most once a minute, in a child that is nice")
+
+
+def _drained(place: Place, frontier: str) -> float:
+    app = place.open(Scripted(), Unflushed())
+    for key in keys_of(place):
+        hand_over(app.shop, key, frontier)
+    return drain(app).cpu_s
+
+
+def _fold_again(place: Place) -> float:
+    began = time.process_time()
+    fold_in(place.layout, Unflushed(), print)
+    return time.process_time() - began
+
+
+def _start_of_a_child(place: Place) -> float:
+    """Return what a fold costs that finds nothing new: its process, and the look."""
+    before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    subprocess.run(
+        [sys.executable, "-P", "-m", "curator.audit", str(place.layout.agent)], env=environ_of(place), check=True
+    )
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
 
 
 def _run(place: Place, *arguments: str) -> tuple[float, float, float]:
