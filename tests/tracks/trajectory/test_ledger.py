@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import stat
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -451,3 +452,22 @@ def test_the_same_node_of_another_release_is_another_node(ledger: Ledger) -> Non
     other = make_node(None, EntryId("e0"), AT, "user", "USER: said otherwise")
 
     assert len(ledger.take([one, other]).new) == 2
+
+
+def test_several_at_once_lose_nothing_of_each_other_s(tmp_path: Path) -> None:
+    root = chain(1)
+    open_ledger(tmp_path).take(root)
+    branches = [chain(12, root[0].digest, f"branch{number}x") for number in range(3)]
+
+    def take(branch: list[Node]) -> None:
+        ledger = open_ledger(tmp_path)
+        for node in branch:
+            ledger.take([node])
+        ledger.close()
+
+    with ThreadPoolExecutor(len(branches)) as pool:
+        list(pool.map(take, branches))
+
+    ledger = open_ledger(tmp_path)
+    assert {leaf.digest for leaf in ledger.leaves()} == {branch[-1].digest for branch in branches}
+    assert all(list(ledger.path_to(branch[-1].digest)) == [*root, *branch] for branch in branches)
