@@ -67,8 +67,6 @@ class Files:
         self.shelves: Mapping[str, Shelf] = {name: Shelf(volume, folder) for name, folder in folders.items()}
         self.damaged: dict[str, InvalidRecordError] = {}
         """Files that could not be read, by name: each costs itself."""
-        self.is_behind = False
-        """Whether something came in past this process, so that what waits may have its beginning now."""
         self._domain = kernel_domain("trajectory", layout.lock)
         self._texts: OrderedDict[str, bytes] = OrderedDict()
 

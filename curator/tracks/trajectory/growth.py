@@ -57,10 +57,8 @@ class Growth:
         """What came, and may have been waited for."""
         self._kept: set[str] = set()
         """Files in which something was kept apart by now."""
-        if files.is_behind:
-            self._agenda.append((self._missing_that_stand(), None))
-            self._heal()
-            files.is_behind = False
+        self._agenda.append((self._missing_that_stand(), None))
+        self._heal()
 
     def take(self, pieces: Iterable[Piece]) -> Grown:
         """Take nodes in, in any order."""

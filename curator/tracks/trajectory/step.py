@@ -83,8 +83,6 @@ def _cleanse_waiting(files: Files, gone: set[Digest], entries: set[EntryId]) -> 
                     _take_in_waiting(files, files.shelves[WAITING].publish(rest).name)
         if is_hit:
             files.remove(WAITING, [name])
-    # What followed one of these may stand now: a forgotten parent is enough.
-    files.is_behind = True
 
 
 def _news(files: Files) -> dict[str, tuple[set[str], set[str]]]:
@@ -98,7 +96,6 @@ def _news(files: Files) -> dict[str, tuple[set[str], set[str]]]:
 
 def _take_in(files: Files, news: Mapping[str, tuple[set[str], set[str]]]) -> bool:
     """Take in what is new; tell whether the index still knows where everything stands."""
-    files.is_behind = True
     lost = 0
     for shelf, (new, _) in news.items():
         if new:
