@@ -28,6 +28,14 @@ def test_entries_are_indexed_in_order_and_fetched_again(tmp_path: Path) -> None:
     assert session.damage == ()
 
 
+def test_a_session_without_a_version_is_read_as_pi_reads_it_whatever_ids_stand_in_it(tmp_path: Path) -> None:
+    head: dict[str, Json] = {"type": "session", "id": SESSION_ID, "cwd": "/home/user/proj-a"}
+    session = read_session(write(tmp_path / "s.jsonl", head, *TALK))
+
+    assert [entry.parent_id for entry in session.entries] == [None, session.entries[0].id]
+    assert list(session.contents(session.entries)) == list(TALK[1:])
+
+
 def test_reading_changes_no_byte(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", *TALK)
     before, times = path.read_bytes(), path.stat()

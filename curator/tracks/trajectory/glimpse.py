@@ -32,8 +32,8 @@ _ENDS: Final = (b"}}\n", b"}}\r\n")
 _TOKENS: Final = re.compile(r'"totalTokens":([0-9]{1,15})[,}]')
 _USAGE: Final = '"usage":{"'
 _TAIL_BYTES: Final = 64
-_AGAIN: Final = b'{"type":"message","id":"'
-"""How a second message begins: inside a string no quote stands bare, and so this is no text of the first."""
+_AGAIN: Final = b'"parentId":'
+"""What a second message holds: inside a string no quote stands bare, and so this is no text of the first."""
 _NUL: Final = b"\0"
 
 
@@ -55,7 +55,7 @@ def glimpse_tool(raw: bytes) -> Said | None:
         return None
     ends = _TOOL_ENDS.fullmatch(raw, raw.rfind(b',"isError":', -_TAIL_BYTES) - 1)
     # Two lines in one are what a writer leaves that died.
-    if ends is None or _NUL in raw or raw.find(_AGAIN, 1) >= 0:
+    if ends is None or _NUL in raw or raw.find(_AGAIN, begins.end()) >= 0:
         return None
     entry_id, parent, at, name = begins.groups()
     said = _placed(entry_id, parent, at)
@@ -66,7 +66,7 @@ def glimpse_tool(raw: bytes) -> Said | None:
 def glimpse_answer(raw: bytes) -> Answer | None:
     """Return what a whole line of an assistant says, where its beginning tells its place and its content can be read."""
     begins = _ANSWER_BEGINS.match(raw)
-    if begins is None or not raw.endswith(_ENDS) or _NUL in raw or raw.find(_AGAIN, 1) >= 0:
+    if begins is None or not raw.endswith(_ENDS) or _NUL in raw or raw.find(_AGAIN, begins.end()) >= 0:
         return None
     try:
         text = raw.decode()

@@ -18,7 +18,7 @@ from tests.tracks.trajectory.readings import read
     [
         {"toolName": "bash", "isError": True},
         {"toolName": "bash", "isError": False, "details": {"isError": True, "timestamp": 1}},
-        {"toolName": "bash", "details": {"type": "message"}, "isError": False, "timestamp": 1_777_888_801_000},
+        {"toolName": "bash", "details": {"parentId": "x"}, "isError": False, "timestamp": 1_777_888_801_000},
         {"toolName": 'b"sh', "isError": False},
         {"toolName": "b\\sh", "isError": True, "timestamp": 7},
         {"toolName": "ba\u00e4sh", "isError": False},
