@@ -119,6 +119,7 @@ SPARE_GUARDS: Final = {
     "reviewer/providers/offline.py prepare: no redact(brief.job.transcript)": (
         "the rules read the brief; of this prompt only a digest is kept"
     ),
+    "reviewer/rules/proposal.py is_fit: no contains_secret(text)": _ASKED_AGAIN,
     "reviewer/rules/proposal.py is_fit: no is_sanitized(text)": _GATES_ASK,
     "reviewer/rules/proposal.py _replace: no is_sanitized(text)": _GATES_ASK,
     "reviewer/rules/standing.py _tells_secret: no contains_secret(message.text)": _ASKED_AGAIN,
