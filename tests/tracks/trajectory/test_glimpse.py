@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from curator.model.digest import Json
 from curator.pi.stream import Fault
-from tests.session_lines import assistant, header, lines, message, tool_result, user, write
+from tests.session_lines import assistant, header, lines, message, user, write
 from tests.tracks.trajectory.readings import read
 
 
@@ -71,13 +72,30 @@ def test_an_answers_line_says_the_same_whether_it_is_parsed_or_not(
     assert one.ended.facts == other.ended.facts
 
 
-def test_two_tool_lines_that_became_one_are_not_taken(tmp_path: Path) -> None:
-    whole = lines(tool_result("t1", "u1", "bash"), tool_result("t2", "u1", "bash"))
-    torn = whole.replace(b'"text":"what the tool printed"}],"isError":false}}\n', b'"text":"what', 1)
+def printed_by_a_tool(entry_id: str) -> dict[str, Json]:
+    about: dict[str, Json] = {"role": "toolResult", "toolCallId": "c1", "toolName": "bash"}
+    return message(entry_id, "u1", {**about, "content": [{"type": "text", "text": "what"}], "isError": False})
+
+
+@pytest.mark.parametrize("make", [printed_by_a_tool, lambda entry_id: assistant(entry_id, "u1", "what")])
+def test_two_lines_that_became_one_are_not_taken(make: Callable[[str], dict[str, Json]], tmp_path: Path) -> None:
+    first, second = lines(make("t1")), lines(make("t2"))
     path = tmp_path / "s.jsonl"
+    torn = first[: first.index(b'"what"') + 3] + second
     path.write_bytes(lines(header(), user("u1", None, "Go.")) + torn + lines(assistant("a1", "u1", "Done.")))
 
     nodes, ended = read(path)
 
     assert [node.entry_id for node in nodes] == ["u1", "a1"]
     assert [(each.fault, each.line) for each in ended.facts.damage] == [(Fault.NOT_JSON, 3)]
+
+
+@pytest.mark.parametrize("make", [printed_by_a_tool, lambda entry_id: assistant(entry_id, "u1", "what")])
+def test_a_line_with_nul_bytes_in_it_is_not_taken(make: Callable[[str], dict[str, Json]], tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(lines(header(), user("u1", None, "Go.")) + lines(make("t1")).replace(b'"what"', b'"wh\0\0"'))
+
+    nodes, ended = read(path)
+
+    assert [node.entry_id for node in nodes] == ["u1"]
+    assert [each.fault for each in ended.facts.damage] == [Fault.NOT_JSON]
