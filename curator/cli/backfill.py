@@ -273,7 +273,7 @@ def cancel(plan_id: PlanArgument, agent_dir: AgentDir = None) -> None:
 
     opened = open_agent(agent_dir)
     made, shelf = find_plan(plan_id, opened)
-    _refuse_over(made, shelf)
+    # Cancelling again finishes what a run that went on, or a crash, had left.
     _want(made, shelf, "cancel", opened)
     try:
         with shelf.alone():

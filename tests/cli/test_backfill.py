@@ -206,6 +206,17 @@ def test_what_is_wrong_with_a_plan_is_one_line_with_a_status_of_its_own(home: Ho
     assert_refused(home.run("backfill", "run", "plan_00"), 66, "plan_00: no such plan")
     with shelf.alone():
         assert_refused(home.run("backfill", "run", plan_id), 75, f"is already running, in process {os.getpid()}")
+        assert f"running, in process {os.getpid()}" in home.run("backfill", "status", plan_id).out
+        assert_refused(home.run("backfill", "cancel", plan_id), 75, "ends after its call")
+        assert home.run("backfill", "list", "--json").document["faults"] == []
+    assert (
+        home.run("backfill", "cancel", plan_id).out
+        == f"{plan_id} is cancelled; 0 files of proposals and answers went.\n"
+    )
+    (shelf.root / "wish.json").unlink()
+    assert_refused(
+        home.run("backfill", "run", plan_id, "--jobs", "2", "--dask", "tcp://there"), 2, "--dask of a cluster"
+    )
     session = path.read_bytes()
     path.write_bytes(session.replace(b"pytest", b"PYTEST"))
     assert_refused(home.run("backfill", "run", plan_id), 77, "a.jsonl is not what it was")
