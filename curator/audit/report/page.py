@@ -229,7 +229,7 @@ def _aside(figures: Figures) -> list[Node]:
         ]
         more = _more(figures.aside_of - len(rows), "set aside")
         parts += [
-            element("h3", "Set aside"),
+            element("h3", "Moved away, and kept"),
             table(Table(["record ", "place ", "job ", "moved ", "bytes"], rows, more), "Records that were set aside"),
         ]
     if figures.unreadable:
