@@ -141,6 +141,19 @@ def test_small_files_are_packed_and_every_node_is_still_found(ledger: Ledger, tm
     assert list(open_ledger(tmp_path).path_to(nodes[-1].digest)) == nodes
 
 
+def test_packing_what_a_file_holds_already_keeps_that_file(ledger: Ledger) -> None:
+    nodes = chain(MERGED_AT_ONCE - 1)
+    ledger.take(nodes)
+    # A removal that the power took back: each line stands in a file of its own as well.
+    for node in nodes:
+        ledger.files.shelves["segments"].publish(node.line.encode() + b"\n")
+
+    ledger.tend()
+
+    assert len(files_of(ledger)) == 1
+    assert list(ledger.path_to(nodes[-1].digest)) == nodes
+
+
 def test_a_damaged_file_costs_itself_and_is_named_where_it_is_needed(ledger: Ledger, tmp_path: Path) -> None:
     nodes = chain(4)
     ledger.take(nodes[:2])

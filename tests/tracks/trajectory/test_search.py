@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from curator.errors import UsageError
 from curator.model.digest import Digest
 from curator.model.ids import EntryId
 from curator.model.trajectory import Node, make_node
+from curator.tracks.trajectory.index import Spot
 from curator.tracks.trajectory.ledger import Ledger
 from curator.tracks.trajectory.search import index_words, search
 from tests.tracks.trajectory.ledgers import AT, digests, open_ledger
@@ -77,20 +79,32 @@ def test_what_was_forgotten_is_not_found_and_no_byte_of_it_stays_in_the_index(le
         assert path.is_dir() or b"peculiarword" not in path.read_bytes(), path
 
 
-def test_a_hit_is_read_from_its_file_and_an_index_that_lies_is_made_anew(ledger: Ledger) -> None:
+@pytest.mark.parametrize(
+    "places",
+    [lambda first, second: (second, first), lambda first, _: (first, Spot(first.name, 3, 17))],
+    ids=["of another node", "of nothing"],
+)
+def test_a_hit_is_read_from_its_file_and_an_index_that_lies_is_made_anew(
+    ledger: Ledger, places: Callable[[Spot, Spot], tuple[Spot, Spot]]
+) -> None:
     nodes = saying("first words", "second words")
     ledger.take(nodes)
     index_words(ledger)
 
     def lie() -> None:
-        file = ledger.files.index.note_file("segments", next(iter(ledger.files.shelves["segments"].names())), 0)
-        rows = [(bytes.fromhex(each), None, "e0", 3, 17) for each in digests(nodes)]
-        with ledger.files.index.change():
-            ledger.files.index.put_nodes(file, rows)
+        index, name = ledger.files.index, next(iter(ledger.files.shelves["segments"].names()))
+        first, second = (index.spots([each])[each] for each in digests(nodes))
+        rows = [
+            (bytes.fromhex(node.digest), None, "e0", spot.byte, spot.size)
+            for node, spot in zip(nodes, places(first, second), strict=True)
+        ]
+        with index.change():
+            index.put_nodes(index.note_file("segments", name, 0), rows)
 
     ledger.ask(lie)
 
-    assert set(search(ledger, "words")) == set(nodes)
+    assert search(ledger, "first") == nodes[:1]
+    assert search(ledger, "second") == nodes[1:]
 
 
 def test_an_empty_ledger_has_nothing_to_find(ledger: Ledger) -> None:
