@@ -23,6 +23,7 @@ _ROLES: Final[dict[Kind, Role]] = {
     Kind.CUSTOM: "skills",
     Kind.OTHER: "other",
 }
+HEARD_CHARS_MAX: Final = 2 * NODE_CHARS_MAX + 1
 _CALL: Final = "ASSISTANT: [tool call: "
 """How an answer reads in which nothing is said: the same few, over and over."""
 _CALL_CHARS_MAX: Final = 96
@@ -64,7 +65,8 @@ def hear_entry(value: dict[str, Json]) -> Said | None:
         parent_id=parent if isinstance(parent, str) and parent else None,
         at=usable_time(at),
         role=role,
-        text=text,
+        # Whoever cleans it looks no further; a text of megabytes need not wait for that.
+        text=text[:HEARD_CHARS_MAX],
     )
 
 

@@ -16,7 +16,7 @@ from curator.model.digest import Json
 from curator.pi.evidence import section_of
 from curator.pi.session import Kind, is_pis_content
 from curator.pi.stream import load_first
-from curator.tracks.trajectory.entry import Said, clean_text, is_day
+from curator.tracks.trajectory.entry import HEARD_CHARS_MAX, Said, clean_text, is_day
 
 _PLACE: Final = (
     rb'\{"type":"message","id":"([A-Za-z0-9][A-Za-z0-9._:-]{0,255})","parentId":(?:null|"([A-Za-z0-9._:-]{1,256})"),'
@@ -78,7 +78,8 @@ def glimpse_answer(raw: bytes) -> Answer | None:
     total = _TOKENS.search(text, usage) if usage >= 0 else None
     message: Json = {"content": content}
     said = _placed(*begins.groups())
-    said.role, said.text = "assistant", section_of(Kind.ASSISTANT, {"message": message})
+    text = section_of(Kind.ASSISTANT, {"message": message})
+    said.role, said.text = "assistant", text[:HEARD_CHARS_MAX]
     return Answer(said, int(total.group(1)) if total is not None else None, is_pis_content(message))
 
 
