@@ -185,11 +185,11 @@ def _run(given: str, read: Read, agent_dir: Path | None, stop: SignalStop, *, as
         _go_on(made, shelf, opened)
         changed = () if shelf.windows() is None else changed_inputs(made)
         windows = import_inputs(made, shelf, ledger, opened.shop, read, lambda done, of: show(done, of, "indexing"))
-        done = len(shelf.staged_numbers())
-        for step in review(made, shelf, ledger, opened.shop):
+        done, count = len(shelf.staged_numbers()), 0 if windows is None else len(windows.windows)
+        for step in review(made, shelf, ledger, opened.shop) if windows is not None else ():
             if isinstance(step, Reviewed):
                 done += 1
-                show(done, len(windows.windows), dollars(step.spent.cost_nanousd))
+                show(done, count, dollars(step.spent.cost_nanousd))
             else:
                 halted = step
         opened.project()

@@ -162,12 +162,12 @@ def test_a_daemon_in_external_mode_over_an_unpromoted_plan_changes_no_branch_byt
     environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
     environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2] / "service")
 
-    service = subprocess.Popen([sys.executable, "-m", "curator_service"], env=environ, cwd=home.project)
-    try:
-        wait_until(lambda: any(b'"state": "idle"' in each.read_bytes() for each in home.layout.workers.iterdir()))
-    finally:
-        service.terminate()
-    assert service.wait() == 0
+    with subprocess.Popen([sys.executable, "-m", "curator_service"], env=environ, cwd=home.project) as service:
+        try:
+            wait_until(lambda: any(b'"idle"' in each.read_bytes() for each in home.layout.workers.glob("*.json")))
+        finally:
+            service.terminate()
+    assert service.returncode == 0
     app = home.open()
     app.maintain()
 
@@ -248,10 +248,11 @@ def test_a_killed_run_goes_on_and_asks_about_nothing_twice(home: Home) -> None:
         know(home, server)
         plan_id = planned(home)
         environ = environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent))
-        child = subprocess.Popen([*CURATOR, "backfill", "run", plan_id], env=environ, cwd=home.project)
-        wait_until(lambda: server.state.requests == 2)
-        child.kill()
-        child.wait()
+        with subprocess.Popen([*CURATOR, "backfill", "run", plan_id], env=environ, cwd=home.project) as child:
+            try:
+                wait_until(lambda: server.state.requests == 2)
+            finally:
+                child.kill()
         ran = home.run("backfill", "run", plan_id, "--json")
 
         assert server.state.requests == 3

@@ -8,6 +8,7 @@ CRASH      Before the windows stand, the next run indexes again, which changes n
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +23,8 @@ from curator.model.times import iso
 from curator.model.trajectory import PARSER, SANITIZER
 from curator.pi.stream import open_session
 from curator.tracks.backfill.errors import InputsMovedError, PlanVersionError
-from curator.tracks.backfill.records import WINDOWS_MAX, Windows
+from curator.tracks.backfill.records import WINDOWS_MAX, PlanId, Windows
+from curator.tracks.backfill.shelf import PlanShelf, is_plan_id
 from curator.tracks.backfill.windows import Cutter, transcript_of
 from curator.tracks.trajectory.pool import read_sessions
 from curator.tracks.trajectory.reading import Batch
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from curator.model.ledger import Covered
     from curator.model.trajectory import Node
     from curator.tracks.backfill.records import Input, Plan, Window
-    from curator.tracks.backfill.shelf import PlanShelf
     from curator.tracks.backfill.windows import Cut
     from curator.tracks.trajectory.ledger import Ledger
     from curator.workflow.shop import Shop
@@ -59,8 +60,8 @@ def import_inputs(
     shop: Shop,
     read: Read = _read_here,
     tell: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Windows:
-    """Index the plan's files and freeze its windows, or return those that stand.
+) -> Windows | None:
+    """Index the plan's files and freeze its windows, or return those that stand; None where somebody wants to stop.
 
     Raises `PlanVersionError` for a plan whose files would be read otherwise now, and `InputsMovedError`, before anything
     is written, where a file is not what it was.
@@ -74,7 +75,10 @@ def import_inputs(
         if changed:
             raise _moved(plan, changed)
         most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
-        cuts = list(itertools.islice(_cut(plan, ledger, _index(plan, ledger, shop, read, tell)), most))
+        ends = _index(plan, ledger, shop, read, tell)
+        if ends is None:
+            return None
+        cuts = list(itertools.islice(_cut(plan, ledger, ends, shop), most))
         leased = dict.fromkeys(digest for cut in cuts for digest in cut.covered)
         cover(plan, CoverageState.LEASED, leased, ledger, shop)
         windows = Windows(plan_id=plan.id, windows=tuple(cut.window for cut in cuts))
@@ -94,11 +98,28 @@ def cover(plan: Plan, state: CoverageState, digests: Iterable[Digest], ledger: L
     """Say in the ledger what became of turns and nodes, by the word of a plan; what is not its own is left as it is."""
     asked = list(digests)
     known = ledger.coverage(asked)
+    for by in {how.by for how in known.values()} - {plan.id} if state is CoverageState.LEASED else ():
+        if _is_over(shop, by):
+            left = [each for each, how in known.items() if (how.state, how.by) == (CoverageState.LEASED, by)]
+            _cover(CoverageState.PENDING, left, by, ledger, shop)
+            known |= ledger.coverage(left)
+    _cover(state, [each for each in asked if _moves(known.get(each), state, plan)], plan.id, ledger, shop)
+
+
+def _cover(state: CoverageState, digests: Sequence[Digest], by: str, ledger: Ledger, shop: Shop) -> None:
     at = iso(shop.clock.now())
-    told = tuple(each for each in asked if _moves(known.get(each), state, plan))
-    for first in range(0, len(told), COVERED_AT_ONCE_MAX):
-        some = told[first : first + COVERED_AT_ONCE_MAX]
-        ledger.cover(Coverage(state=state, digests=some, by=plan.id, at=at))
+    for first in range(0, len(digests), COVERED_AT_ONCE_MAX):
+        some = tuple(digests[first : first + COVERED_AT_ONCE_MAX])
+        ledger.cover(Coverage(state=state, digests=some, by=by, at=at))
+
+
+def _is_over(shop: Shop, by: str) -> bool:
+    """Tell whether a plan that has leased something is over, or gone: it may have died before it could give that back."""
+    if not is_plan_id(by):
+        return False
+    shelf = PlanShelf(shop.volume, shop.layout, PlanId(by))
+    wish = shelf.wish()
+    return not shelf.root.is_dir() or (wish is not None and wish.will in ("cancel", "expire"))
 
 
 def _moves(how: Covered | None, state: CoverageState, plan: Plan) -> bool:
@@ -123,12 +144,14 @@ def nodes_of(window: Window, ledger: Ledger) -> list[Node]:
 
 def _index(
     plan: Plan, ledger: Ledger, shop: Shop, read: Read, tell: Callable[[int, int], None]
-) -> list[tuple[str, tuple[Digest, ...]]]:
-    """Take every file into the ledger; return their sessions and ends, in the plan's order."""
+) -> list[tuple[str, tuple[Digest, ...]]] | None:
+    """Take every file into the ledger; return their sessions and ends, in the plan's order, or None for a wish to stop."""
     tasks = [Task(each.path, until=each.size, is_digested=True) for each in plan.inputs]
     ends: dict[int, tuple[str, tuple[Digest, ...]]] = {}
     tell(0, len(tasks))
     for number, event in read(tasks, shop.clock.now()) if tasks else ():
+        if shop.stop.is_set():
+            return None
         if isinstance(event, Batch):
             ledger.take_lines(event.lines.splitlines())
             continue
@@ -142,12 +165,13 @@ def _index(
     return [ends[number] for number in sorted(ends)]
 
 
-def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]]) -> Iterator[Cut]:
+def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]], shop: Shop) -> Iterator[Cut]:
     """Cut what nobody reviewed into windows, file by file, branch by branch."""
+    is_over = functools.cache(functools.partial(_is_over, shop))
 
     def free(digests: Sequence[Digest]) -> list[Digest]:
         covered = ledger.coverage(digests)
-        return [each for each in digests if each not in covered or _is_free(covered[each], plan)]
+        return [each for each in digests if each not in covered or _is_free(covered[each], plan, is_over)]
 
     cutter = Cutter(free)
     for session_id, leaves in ends:
@@ -155,8 +179,9 @@ def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...
             yield from cutter.cut(ledger.path_to(leaf), session_key(session_id))
 
 
-def _is_free(how: Covered, plan: Plan) -> bool:
-    return how.state is CoverageState.PENDING or (how.state is CoverageState.LEASED and how.by == plan.id)
+def _is_free(how: Covered, plan: Plan, is_over: Callable[[str], bool]) -> bool:
+    is_leased = how.state is CoverageState.LEASED
+    return how.state is CoverageState.PENDING or (is_leased and (how.by == plan.id or is_over(how.by)))
 
 
 def _digest_of(each: Input) -> str | None:

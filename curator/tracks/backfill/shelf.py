@@ -57,6 +57,11 @@ def folder_of(layout: Layout) -> Path:
     return layout.own / "backfill"
 
 
+def is_plan_id(text: str) -> bool:
+    """Tell whether a text has the form of a plan's id."""
+    return _PLAN.fullmatch(text) is not None
+
+
 def plan_ids(layout: Layout) -> tuple[PlanId, ...]:
     """Return every plan that stands, by id."""
     return tuple(PlanId(name) for name in list_names(folder_of(layout), _NAMES_MAX) if _PLAN.fullmatch(name))

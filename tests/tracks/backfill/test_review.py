@@ -364,8 +364,10 @@ def test_several_processes_read_the_same_windows(tmp_path: Path) -> None:
         with contextlib.closing(ledger):
             found.append(import_inputs(planned.plan, shelf, ledger, planned.shop, read))
 
-    assert found[0] == found[1]
-    assert len(found[0].windows) == 4
+    one, two = found
+    assert one is not None
+    assert one == two
+    assert len(one.windows) == 4
 
 
 def test_what_was_forgotten_since_it_was_indexed_is_not_sent(tmp_path: Path) -> None:
@@ -374,6 +376,7 @@ def test_what_was_forgotten_since_it_was_indexed_is_not_sent(tmp_path: Path) -> 
     planned.make()
     with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
         windows = import_inputs(planned.plan, planned.shelf, ledger, planned.shop)
+        assert windows is not None
         ledger.forget([windows.windows[0].last], "a person wanted it gone")
 
     planned.run()
@@ -395,3 +398,35 @@ def test_an_entry_that_no_review_can_carry_is_named_before_anything_is_spent(tmp
         planned.run()
 
     assert planned.reviewer.asked == []
+
+
+def test_a_wish_to_stop_ends_the_indexing_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    planned.world.stop.set()
+    with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
+        assert import_inputs(planned.plan, planned.shelf, ledger, planned.shop) is None
+    assert planned.shelf.windows() is None
+    planned.world.stop.clear()
+
+    assert [type(step) for step in planned.run()] == [Reviewed]
+
+
+def test_what_a_plan_leased_that_was_cancelled_before_its_windows_stood_is_free_again(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
+        import_inputs(planned.plan, planned.shelf, ledger, planned.shop)
+    (planned.shelf.root / "windows.json").unlink()
+    dead = planned.plan
+    planned.world.clock.ms += 1_000
+    planned.make()
+    assert planned.run() == []
+    end(dead, PlanShelf(planned.shop.volume, planned.layout, dead.id), "cancel", planned.shop)
+    planned.world.clock.ms += 1_000
+    planned.make()
+
+    assert [type(step) for step in planned.run()] == [Reviewed]
+    assert planned.findings() == []
