@@ -6,6 +6,7 @@ CRASH      A merge leaves the old files, the new one, or both, and each line in 
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -18,17 +19,17 @@ from curator.model.ledger import Delta
 from curator.model.limits import MERGED_AT_ONCE, SEGMENT_BYTES_MAX
 from curator.model.record import Record, Violation
 from curator.tracks.trajectory.index import Index, IndexLostError, is_damage
-from curator.tracks.trajectory.piece import piece_of, rows_of
+from curator.tracks.trajectory.piece import piece_of, placed, rows_of
 from curator.tracks.trajectory.shelf import Packed, Shelf, lines_of, packs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curator.durable.trajectory_layout import TrajectoryLayout
     from curator.durable.volume import Volume
     from curator.model.digest import Digest
-    from curator.tracks.trajectory.index import Spot
+    from curator.tracks.trajectory.index import Row, Spot
     from curator.tracks.trajectory.piece import Piece
 
 T = TypeVar("T")
@@ -109,10 +110,7 @@ class Files:
             text = self.shelves[SEGMENTS].text(name)
             if text is None:
                 return None
-            self._texts[name] = text
-            if len(self._texts) > _TEXTS_KEPT:
-                self._texts.popitem(last=False)
-        self._texts.move_to_end(name)
+        self._keep(name, text)
         return text
 
     def line(self, spot: Spot) -> bytes | None:
@@ -152,10 +150,12 @@ class Files:
 
     # Writing.
 
-    def put_nodes(self, pieces: Iterable[Piece]) -> None:
+    def put_nodes(self, pieces: Sequence[Piece]) -> None:
         """Publish nodes, parents before children, and note them."""
+        left = iter(pieces)
         for text in packs(piece.line for piece in pieces):
-            self.note_segment(self.shelves[SEGMENTS].publish(text))
+            packed = self.shelves[SEGMENTS].publish(text)
+            self._note_nodes(packed, placed(itertools.islice(left, text.count(b"\n"))))
 
     def put_records(self, shelf: str, records: Iterable[Record], note: Callable[[], None]) -> None:
         """Publish records of another kind, and note them: `note` says in the index what they say."""
@@ -218,15 +218,22 @@ class Files:
         return not made.issuperset(names)
 
     def note_segment(self, packed: Packed) -> None:
-        """Note a segment that stands, and the nodes in it."""
+        """Note a segment that stands, and the nodes in it, each proved."""
+        self._note_nodes(packed, rows_of(packed.text))
+
+    def _note_nodes(self, packed: Packed, pieces: Iterable[tuple[Piece, int]]) -> None:
         raw = bytes.fromhex
+        rows: list[Row] = [
+            (raw(each.digest), raw(each.parent) if each.parent else None, each.entry, byte, len(each.line))
+            for each, byte in pieces
+        ]
         with self.index.change():
-            file = self.index.note_file(SEGMENTS, packed.name, len(packed.text))
-            self.index.put_nodes(
-                file,
-                [
-                    (raw(each.digest), raw(each.parent) if each.parent else None, each.entry, byte, len(each.line))
-                    for each, byte in rows_of(packed.text)
-                ],
-            )
-        self._texts[packed.name] = packed.text
+            self.index.put_nodes(self.index.note_file(SEGMENTS, packed.name, len(packed.text)), rows)
+        self._keep(packed.name, packed.text)
+
+    def _keep(self, name: str, text: bytes) -> None:
+        """Keep the last few texts in memory: a path is read from few files."""
+        self._texts[name] = text
+        self._texts.move_to_end(name)
+        if len(self._texts) > _TEXTS_KEPT:
+            self._texts.popitem(last=False)

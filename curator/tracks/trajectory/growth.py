@@ -82,9 +82,8 @@ class Growth:
     def _add(self, pieces: Iterable[Piece], told: _Told | None, *, is_moved: bool = False) -> None:
         """Publish what may stand, and keep apart what may not; `is_moved` where the file in which they wait will go."""
         given = {piece.digest: piece for piece in pieces}
-        links = self.files.index.links(
-            {*given, *(piece.parent for piece in given.values() if piece.parent is not None)}
-        )
+        asked = {*given, *(piece.parent for piece in given.values() if piece.parent is not None)}
+        links = self.files.index.links(asked)
         self.grown.known += [digest for digest in given if digest in links]
         fresh = {digest: piece for digest, piece in given.items() if digest not in links}
         above = {digest: self._standing_above(piece.parent, links) for digest, piece in fresh.items()}
@@ -106,16 +105,13 @@ class Growth:
 
         A node that was forgotten while it waited has ancestors that never came.
         """
-        at = parent
-        while at is not None:
-            link = links.get(at) or self.files.index.link(at)
-            if link is None:
-                return at
-            links[at] = link
-            if not link.is_forgotten:
-                return at
-            at = link.parent
-        return None
+        link = None if parent is None else links.get(parent)
+        while link is not None and link.is_forgotten:
+            parent = link.parent
+            link = None if parent is None else self.files.index.link(parent)
+            if parent is not None and link is not None:
+                links[parent] = link
+        return parent
 
     def _append(self, delta: Delta, base: Digest | None, *, is_asked_for: bool) -> None:
         """Make nodes of a delta whose beginning is known, and note where the session came to rest."""

@@ -10,7 +10,7 @@ from curator.model.digest import Digest
 from curator.model.ids import EntryId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _LINE: Final = re.compile(
     rb'(\{(?:"at":"[0-9TZ:.+-]{1,40}",)?)"digest":"([0-9a-f]{64})",'
@@ -48,3 +48,11 @@ def rows_of(text: bytes) -> Iterator[tuple[Piece, int]]:
         if piece is not None:
             yield piece, byte
         byte += len(line) + 1
+
+
+def placed(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, int]]:
+    """Yield nodes that were just packed, each with the byte at which its line begins."""
+    byte = 0
+    for piece in pieces:
+        yield piece, byte
+        byte += len(piece.line) + 1
