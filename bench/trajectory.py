@@ -41,7 +41,7 @@ _RSS_UNIT: Final = 1 if sys.platform == "darwin" else 1024
 def main() -> int:
     """Measure and print."""
     asked = options(__doc__).parse_args()
-    pairs, size, large, each = (3, 20, 300, 50) if asked.quick else (7, 50, 1_000, 200)
+    pairs, size, large, each = (3, 20, 300, 150) if asked.quick else (7, 50, 1_000, 200)
 
     report = Report(f"trajectory: {pairs} pairs on {size} MB, memory on {SMALL} and {large} MB, 4 files of {each} MB")
     with plain(asked.on) as disk:
