@@ -63,6 +63,8 @@ def report(
 
     if port is not None and not is_served:
         raise UsageError("--port goes with --serve")
+    if is_opened and target == _STDOUT:
+        raise UsageError("a browser opens no standard output", remedy="Leave --open or the - out")
     if is_served and target is not None:
         raise UsageError("--serve writes no file", remedy="Leave --output or --serve out")
     layout = layout_of(agent_dir)
@@ -115,7 +117,7 @@ def _serve(layout: Layout, scope: Scope, port: int, *, is_opened: bool) -> None:
                 _advise()
             sys.stdout.flush()
             if is_opened:
-                _open(server.url)
+                _open(server.ticket_url())
             ends.get()
         finally:
             server.shutdown()

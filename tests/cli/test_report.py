@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.processes import wait_until
 from tests.cli.commands import CURATOR, Home, assert_refused, environ_of, make_home, run, run_process
 
 WISH = "Please remember that we always use pnpm for installing packages."
@@ -25,6 +26,12 @@ def home(tmp_path: Path) -> Home:
 
 def environ(home: Home, **more: str) -> dict[str, str]:
     return environ_of(home.path, PI_CODING_AGENT_DIR=str(home.layout.agent), **more)
+
+
+def browser(seen: Path) -> str:
+    """Return what stands in BROWSER for one that writes down what it is to open."""
+    script = "import os, sys; open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.new', sys.argv[1])"
+    return f"{sys.executable} -c {shlex.quote(script)} {seen} %s"
 
 
 def test_the_page_is_private_in_the_agent_folder_and_everything_else_stays_clean(home: Home) -> None:
@@ -81,6 +88,7 @@ def test_a_scope_leaves_out_what_is_not_in_it(home: Home) -> None:
 def test_what_does_not_go_together_is_refused_and_nothing_is_made(home: Home, tmp_path: Path) -> None:
     assert_refused(home.run("report", "--port", "8000"), 2, "--serve")
     assert_refused(home.run("report", "--serve", "-o", "x"), 2, "--serve")
+    assert_refused(home.run("report", "--open", "-o", "-"), 2, "--open")
     bare = tmp_path / "bare"
     bare.mkdir()
     assert_refused(run("report", cwd=bare, environ=environ_of(bare)), 66, "nothing to tell of")
@@ -89,11 +97,8 @@ def test_what_does_not_go_together_is_refused_and_nothing_is_made(home: Home, tm
 
 def test_the_browser_is_shown_the_file(home: Home) -> None:
     seen = home.path / "seen"
-    browser = (
-        f"{sys.executable} -c {shlex.quote('import sys; open(sys.argv[1], chr(119)).write(sys.argv[2])')} {seen} %s"
-    )
 
-    ran = run_process("report", "--open", cwd=home.project, environ=environ(home, BROWSER=browser))
+    ran = run_process("report", "--open", cwd=home.project, environ=environ(home, BROWSER=browser(seen)))
 
     assert (ran.status, ran.err) == (0, "")
     assert seen.read_text("utf-8") == home.layout.report.as_uri()
@@ -133,9 +138,10 @@ def test_a_backup_leaves_the_page_out_and_a_purge_takes_it(home: Home) -> None:
 
 
 def test_a_served_page_is_live_until_it_is_ended_and_ends_well(home: Home) -> None:
+    seen = home.path / "seen"
     with subprocess.Popen(
-        [*CURATOR, "report", "--serve"],
-        env=environ(home),
+        [*CURATOR, "report", "--serve", "--open"],
+        env=environ(home, BROWSER=browser(seen)),
         cwd=home.project,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -145,10 +151,15 @@ def test_a_served_page_is_live_until_it_is_ended_and_ends_well(home: Home) -> No
         url = child.stdout.readline().split()[5]
         with urllib.request.urlopen(url) as answer:  # noqa: S310 - the address is ours
             shown = answer.read().decode()
+        wait_until(seen.exists)
+        with urllib.request.urlopen(seen.read_text("utf-8")) as answer:  # noqa: S310 - as above
+            opened = answer.url
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=20)
 
     assert "pnpm" in shown
+    assert opened == url
+    assert seen.read_text("utf-8") != url
     assert url.startswith("http://127.0.0.1:")
     assert (child.returncode, out, err) == (0, "", "")
     assert not home.layout.report.exists()

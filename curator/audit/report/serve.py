@@ -80,6 +80,7 @@ class ReportServer(ThreadingHTTPServer):
         self._connection_s = connection_s
         self.source: Final = source
         self.token: Final = secrets.token_urlsafe(32)
+        self._tickets: list[str] = []
         self._room = threading.BoundedSemaphore(_CONNECTIONS_MAX)
         self._since: dict[socket.socket, float] = {}
         try:
@@ -93,6 +94,18 @@ class ReportServer(ThreadingHTTPServer):
     def url(self) -> str:
         """The whole address, for the person who started it."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    def ticket_url(self) -> str:
+        """Return an address that leads to the page once: what starts a browser may show its arguments to everybody."""
+        self._tickets.append(secrets.token_urlsafe(32))
+        return f"http://{HOST}:{self.server_port}/{self._tickets[-1]}/"
+
+    def take_ticket(self, path: str) -> bool:
+        """Tell whether an address is such a one, and take it out of use."""
+        if not any(_is_same(path, ticket) for ticket in self._tickets):
+            return False
+        self._tickets.clear()
+        return True
 
     def get_request(self) -> tuple[socket.socket, tuple[str, int]]:
         """Take in a connection, if there is room for one."""
@@ -169,6 +182,11 @@ class _Asked(BaseHTTPRequestHandler):
 
     def _answer(self, *, is_whole: bool) -> None:
         refusal = self._refusal()
+        if refusal is HTTPStatus.NOT_FOUND and is_whole and self.server.take_ticket(self.path):
+            self.send_response(HTTPStatus.SEE_OTHER)
+            self.send_header("Location", f"/{self.server.token}/")
+            self.end_headers()
+            return
         if refusal is not None:
             self.send_error(refusal)
             return
@@ -197,5 +215,8 @@ class _Asked(BaseHTTPRequestHandler):
             return HTTPStatus.FORBIDDEN
         if self.headers.get("Sec-Fetch-Site", "none") not in _FROM_HERE:
             return HTTPStatus.FORBIDDEN
-        is_right = secrets.compare_digest(self.path.encode(errors="replace"), f"/{self.server.token}/".encode())
-        return None if is_right else HTTPStatus.NOT_FOUND
+        return None if _is_same(self.path, self.server.token) else HTTPStatus.NOT_FOUND
+
+
+def _is_same(path: str, secret: str) -> bool:
+    return secrets.compare_digest(path.encode(errors="replace"), f"/{secret}/".encode())

@@ -144,6 +144,18 @@ def test_the_address_is_right_as_a_whole_or_wrong(served: Served) -> None:
     assert len(token) >= 43
 
 
+def test_a_ticket_leads_to_the_page_once_and_only_who_may_look_can_use_it(served: Served) -> None:
+    ticket = served.server.ticket_url().removeprefix(f"http://{served.own}")
+
+    assert served.ask(path=ticket, Host="evil.example")[0] == 421
+    assert served.ask(path=ticket, Sec_Fetch_Site="cross-site")[0] == 403
+    assert served.ask("HEAD", ticket)[0] == 404
+    status, headers, body = served.ask(path=ticket)
+    assert (status, headers["Location"], body) == (303, served.path, "")
+    assert served.ask(path=ticket)[0] == 404
+    assert served.server.token not in ticket
+
+
 def test_two_servers_have_two_addresses(served: Served) -> None:
     with running() as other:
         assert other.server.token != served.server.token
