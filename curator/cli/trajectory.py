@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Show, search, check or forget what was said in a project's sessions; or hand over more of it.")
 
 _FOUND: Final = 65
-_EVERY: Final = 4_096
 _HEAD_CHARS_MIN: Final = 4
 _DIGEST_CHARS: Final = 64
 
@@ -42,13 +41,14 @@ def push(
     A delta whose beginning is unknown waits, and that is asked for. One that repeats a session from its root is refused.
     """
     from curator.cli.trajectory_page import received_document, received_line
+    from curator.model.limits import INBOX_MAX
     from curator.tracks.trajectory.inbox import Turned
 
     layout = layout_of(agent_dir)
     inbox = _inbox(layout)
     try:
         outcomes: list[Received | Turned] = (
-            [inbox.receive(_bytes_of(file))] if file is not None else [*inbox.take_in(_EVERY)]
+            [inbox.receive(_bytes_of(file))] if file is not None else [*inbox.take_in(INBOX_MAX)]
         )
         refused = [each for each in outcomes if isinstance(each, Turned) and not each.is_kept]
         if as_json:

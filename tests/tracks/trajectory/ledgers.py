@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from curator.durable.layout import Layout
-from curator.durable.volume import Volume
 from curator.model.digest import Digest
 from curator.model.ids import EntryId, ProjectKey, project_key
 from curator.model.trajectory import Node, Role, make_node
 from curator.tracks.trajectory.ledger import Ledger
+from tests.durable.volumes import Unflushed
 from tests.kit import HandClock
 
 AT = "2026-01-02T09:00:00.000Z"
@@ -26,7 +26,7 @@ def key_of(root: Path) -> ProjectKey:
 def open_ledger(tmp_path: Path) -> Ledger:
     """The ledger of the one project in a scratch folder; opened anew, as another process would."""
     layout = Layout(tmp_path / "agent")
-    return Ledger(layout.trajectory(key_of(tmp_path / "project")), Volume(), HandClock())
+    return Ledger(layout.trajectory(key_of(tmp_path / "project")), Unflushed(), HandClock())
 
 
 def chain(count: int, parent: Digest | None = None, name: str = "e", role: Role = "user") -> list[Node]:

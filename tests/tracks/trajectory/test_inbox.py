@@ -20,6 +20,7 @@ from curator.model.trajectory import make_node
 from curator.store.standings import StandingStore
 from curator.tracks.trajectory.inbox import Inbox, Received, Turned, refusals
 from curator.tracks.trajectory.ledger import Ledger
+from tests.durable.volumes import Unflushed
 from tests.kit import HandClock
 from tests.tracks.trajectory.ledgers import AT, delta, entry, key_of, texts
 
@@ -32,7 +33,7 @@ class Desk:
         self.layout = Layout(tmp_path / "agent")
         self.key = key_of(self.root)
         self.clock = HandClock()
-        self.inbox = Inbox(self.layout, Volume(), self.clock)
+        self.inbox = Inbox(self.layout, Unflushed(), self.clock)
         self.inbox.prepare()
 
     @property
@@ -88,6 +89,15 @@ def test_overlap_is_accepted_and_a_delta_that_was_taken_changes_nothing(desk: De
     assert again.taken is not None
     assert (len(overlapping.taken.new), len(overlapping.taken.known)) == (1, 2)
     assert (len(again.taken.new), len(again.taken.known)) == (0, 3)
+
+
+def test_a_checkpoint_may_come_by_itself(desk: Desk) -> None:
+    desk.push(0, 1, settledLeaf=None)
+    before = [leaf.is_settled for leaf in desk.ledger.leaves()]
+
+    desk.push(sessionId="session-p", predecessor="p1", settledLeaf="p1")
+
+    assert (before, [leaf.is_settled for leaf in desk.ledger.leaves()]) == ([False], [True])
 
 
 def test_what_a_review_may_not_see_is_not_kept(desk: Desk) -> None:

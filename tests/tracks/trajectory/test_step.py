@@ -17,7 +17,7 @@ from curator.model.limits import MERGED_AT_ONCE
 from curator.tracks.trajectory.ledger import Ledger
 from curator.tracks.trajectory.search import search
 from curator.tracks.trajectory.verify import check
-from tests.durable.volumes import Crash, Mortal
+from tests.durable.volumes import Crash, Mortal, Unflushed
 from tests.kit import HandClock
 from tests.tracks.trajectory.ledgers import AT, chain, digests, files_of, key_of, open_ledger
 
@@ -113,7 +113,7 @@ def test_a_death_anywhere_is_made_good_by_doing_it_again(tmp_path: Path, name: s
         else:
             assert survive > 3
             return
-        after = Ledger(ledger.layout, Volume(), HandClock())
+        after = Ledger(ledger.layout, Unflushed(), HandClock())
         step(after)
         after.tend()
         assert said(after) == expected, f"after {survive} verbs"
@@ -126,4 +126,4 @@ def copied(start: Path, place: Path, volume: Volume | None = None) -> Ledger:
     """The same ledger, index included, elsewhere."""
     shutil.copytree(start, place)
     layout = Layout(place / "agent").trajectory(key_of(start / "project"))
-    return Ledger(layout, volume or Volume(), HandClock())
+    return Ledger(layout, volume or Unflushed(), HandClock())
