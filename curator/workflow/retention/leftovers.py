@@ -56,7 +56,15 @@ def _folders(shop: Shop, ties: Ties) -> Iterator[Path]:
     yield from (layout.root, layout.workers, layout.runtimes)
     yield from (layout.spool, layout.queued, layout.running, layout.outcomes, layout.dead_letter)
     yield from (layout.decisions, layout.decision_locks, layout.accounting, layout.days, layout.identities)
-    yield from (layout.own, layout.attempts, layout.jobs, layout.held, layout.standings, layout.switches)
+    yield from (
+        layout.own,
+        layout.report.parent,
+        layout.attempts,
+        layout.jobs,
+        layout.held,
+        layout.standings,
+        layout.switches,
+    )
     yield from _hourly(layout.finished, ties.now)
     for day in sorted(folders_in(layout.attempts)):
         yield layout.attempts / day

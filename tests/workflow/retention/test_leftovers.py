@@ -140,6 +140,7 @@ def folders(life: Life) -> list[Path]:
         layout.days,
         layout.identities,
         layout.own,
+        layout.report.parent,
         layout.jobs,
         project.root,
         project.branches,
@@ -155,6 +156,7 @@ def folders(life: Life) -> list[Path]:
 def test_staged_leftovers_go_from_every_folder_after_an_hour(tmp_path: Path) -> None:
     life = Life(tmp_path)
     life.review()
+    life.layout.report.parent.mkdir(mode=0o700)
     staged = [life.volume.stage(folder / "x", b"half") for folder in folders(life)]
 
     life.pass_by(HOUR // 2)
