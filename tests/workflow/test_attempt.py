@@ -8,9 +8,10 @@ from typing import Final
 from curator.model.attempt import AttemptState
 from curator.model.budget import Exposure
 from curator.model.event import Retrying, Stopped
-from curator.model.limits import RETRY_CONFIG_BASE_MS, RETRY_CONFIG_MS_MAX
+from curator.model.limits import LEASE_MS, RETRY_CONFIG_BASE_MS, RETRY_CONFIG_MS_MAX
 from curator.model.ports import Brief, Prepared, Stop, Unready
 from curator.model.times import ms_of
+from curator.store.spool import Claim
 from tests.kit import Listening, ScriptedReviewer, World, adding
 from tests.workflow.lives import DAY, HOUR, Life
 
@@ -37,11 +38,16 @@ class Line(ScriptedReviewer):
     def __init__(self, world: World) -> None:
         super().__init__(adding("Reviewed."), clock=world.clock)
         self.obstacle: Unready | None = OFFLINE
+        self.before: Callable[[], None] = lambda: None
 
     def prepare(self, brief: Brief) -> Prepared:
         made = super().prepare(brief)
         fields = {field.name: getattr(made, field.name) for field in dataclasses.fields(Prepared)}
-        return Bound(**fields, obstacle=lambda: self.obstacle)
+        return Bound(**fields, obstacle=self._look)
+
+    def _look(self) -> Unready | None:
+        self.before()
+        return self.obstacle
 
 
 def cut_off(tmp_path: Path) -> tuple[Life, Line]:
@@ -105,6 +111,31 @@ def test_what_keeps_a_call_from_being_sent_is_told_with_its_remedy_and_blocks_al
     assert told == [Stopped("reviewer", OFFLINE.code, OFFLINE.fact, OFFLINE.remedy)]
     assert [event.code for event in ear.events if isinstance(event, Retrying)] == [OFFLINE.code]
     assert (drained.blocked_by, drained.left, states(life)) == (OFFLINE.code, 1, [AttemptState.CANCELLED])
+
+
+def test_who_slept_past_its_lease_before_the_dispatch_asks_nobody(tmp_path: Path) -> None:
+    """A worker that knows nothing of our journal has the job by then: it is not paid for a second time."""
+    life, line = cut_off(tmp_path)
+    life.enqueue("entry-1")
+    other = life.world.open(
+        ScriptedReviewer(adding("Reviewed by another."), clock=life.world.clock), worker="other"
+    ).shop
+    taken: list[Claim] = []
+
+    def sleep() -> None:
+        if not taken:
+            life.world.clock.ms += 2 * LEASE_MS
+            (running,) = other.stores.spool.claimed()
+            claim = other.stores.spool.claim(running, other.worker_id)
+            assert claim is not None
+            taken.append(claim)
+
+    line.obstacle, line.before = None, sleep
+    life.app.review_once()
+
+    assert line.asked == []
+    assert states(life) == [AttemptState.CANCELLED]
+    other.stores.spool.check_lease(taken[0])
 
 
 def test_an_hour_offline_in_the_middle_of_a_life_takes_no_try_away(tmp_path: Path) -> None:
