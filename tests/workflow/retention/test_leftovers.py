@@ -129,6 +129,7 @@ def test_a_beat_that_says_that_it_is_young_stays_whatever_its_file_says(scene: S
 
 def folders(life: Life) -> list[Path]:
     layout, project = life.layout, life.project
+    layout.report.parent.mkdir(mode=0o700, exist_ok=True)
     return [
         layout.root,
         layout.workers,
@@ -156,7 +157,6 @@ def folders(life: Life) -> list[Path]:
 def test_staged_leftovers_go_from_every_folder_after_an_hour(tmp_path: Path) -> None:
     life = Life(tmp_path)
     life.review()
-    life.layout.report.parent.mkdir(mode=0o700)
     staged = [life.volume.stage(folder / "x", b"half") for folder in folders(life)]
 
     life.pass_by(HOUR // 2)
