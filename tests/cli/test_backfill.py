@@ -291,6 +291,7 @@ def test_a_purged_project_leaves_no_plan(home: Home) -> None:
 
     assert list(plan_ids(home.layout)) == []
     assert list((home.layout.own / "backfill").iterdir()) == []
+    assert home.run("verify").status == 0
 
 
 def test_a_plan_is_in_a_backup_and_goes_on_from_it(home: Home) -> None:

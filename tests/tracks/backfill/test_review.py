@@ -320,7 +320,7 @@ def test_proposals_go_when_their_time_is_over_and_are_not_paid_for_again(tmp_pat
     let_expired_go(planned.shop)
     assert len(planned.staged_bytes()) == 1
     planned.world.clock.ms = written + 61_000
-    let_expired_go(planned.shop)
+    planned.app.maintain()
 
     assert planned.staged_bytes() == {}
     with pytest.raises(PlanOverError):
