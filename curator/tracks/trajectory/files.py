@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from curator.durable.lock import kernel_domain
 from curator.durable.publish import ensure_directory
-from curator.errors import InvalidRecordError
+from curator.errors import InvalidRecordError, RefusedError
 from curator.model.digest import MalformedJsonError, canonical, parse
 from curator.model.ledger import Delta
 from curator.model.limits import MERGED_AT_ONCE, SEGMENT_BYTES_MAX
@@ -48,6 +48,16 @@ _SIZES: Final = (
 )
 """Files of one size are merged with their like, so that a line is written anew three times in its life, however many come."""
 _TEXTS_KEPT: Final = 8
+
+
+def line_of(record: Record) -> bytes:
+    """Return a record's line. Raises `RefusedError` for one that could not be read again."""
+    value = record.encode()
+    try:
+        type(record).decode(value)
+    except Violation as broken:
+        raise RefusedError(f"the ledger keeps no such record: {broken}") from broken
+    return canonical(value).encode()
 
 
 class Files:
@@ -157,7 +167,7 @@ class Files:
             packed = self.shelves[SEGMENTS].publish(text)
             self._note_nodes(packed, placed(itertools.islice(left, text.count(b"\n"))))
 
-    def put_records(self, shelf: str, records: Iterable[Record], note: Callable[[], None]) -> None:
+    def put_records(self, shelf: str, records: Sequence[Record], note: Callable[[], None]) -> None:
         """Publish records of another kind, and note them: `note` says in the index what they say."""
         packed = self.publish_records(shelf, records)
         with self.index.change():
@@ -165,9 +175,9 @@ class Files:
             for each in packed:
                 self.index.note_file(shelf, each.name, len(each.text))
 
-    def publish_records(self, shelf: str, records: Iterable[Record]) -> list[Packed]:
-        """Publish records, without a note of them."""
-        lines = [canonical(record.encode()).encode() for record in records]
+    def publish_records(self, shelf: str, records: Sequence[Record]) -> list[Packed]:
+        """Publish records, without a note of them. Raises `RefusedError` for one that could not be read again."""
+        lines = [line_of(record) for record in records]
         return [self.shelves[shelf].publish(text) for text in packs(lines)]
 
     def put_waiting(self, lines: Iterable[bytes], missing: str, digests: Iterable[Digest] = ()) -> list[str]:

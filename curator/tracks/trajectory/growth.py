@@ -16,6 +16,7 @@ from curator.model.ledger import Settled
 from curator.model.limits import DELTA_ENTRIES_MAX, DELTA_OVERLAP_MAX, WAITING_MAX
 from curator.model.trajectory import seal_node
 from curator.tracks.trajectory.files import SETTLED, WAITING
+from curator.tracks.trajectory.parts import parts_of
 from curator.tracks.trajectory.piece import Piece, rows_of
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Growth:
         """
         base = self._base(delta, None)
         if base is None and delta.predecessor is not None:
-            self._keep_apart([canonical(delta.encode()).encode()], f"entry {delta.predecessor}")
+            for part in parts_of(delta):
+                self._keep_apart([canonical(part.encode()).encode()], f"entry {part.predecessor}")
             return None
         self._append(delta, base, is_asked_for=False)
         self._heal()

@@ -20,13 +20,12 @@ from curator.durable.sweep import sweep
 from curator.errors import InvalidRecordError, NotFoundError, RefusedError
 from curator.machine.coverage import COVERAGE as TABLE
 from curator.machine.coverage import verb_between
-from curator.model.digest import canonical
 from curator.model.ids import SessionKey, session_key
 from curator.model.ledger import CoverageState, Source, Tombstone
 from curator.model.limits import DIRECTORY_NAMES_MAX, SOURCE_BYTES_MAX, WAITING_MS
 from curator.model.times import iso
 from curator.model.trajectory import read_node
-from curator.tracks.trajectory.files import COVERAGE, FORGOTTEN, SEGMENTS, SETTLED, WAITING, Files
+from curator.tracks.trajectory.files import COVERAGE, FORGOTTEN, SEGMENTS, SETTLED, WAITING, Files, line_of
 from curator.tracks.trajectory.growth import Growth, settle
 from curator.tracks.trajectory.piece import piece_of, rows_of
 from curator.tracks.trajectory.shelf import NAME
@@ -275,8 +274,7 @@ class Ledger:
             if lost is not None:
                 raise RefusedError(f"{lost}: was not taken, and its source is not read to the end without it")
             ensure_directory(self._volume, self.layout.sources)
-            data = (canonical(source.encode()) + "\n").encode()
-            replace(self._volume, self.layout.source(source.session_key), data)
+            replace(self._volume, self.layout.source(source.session_key), line_of(source) + b"\n")
 
         self._change(step)
 

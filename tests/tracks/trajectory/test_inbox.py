@@ -178,6 +178,25 @@ def test_a_beginning_may_come_in_pieces_the_last_first(desk: Desk) -> None:
     assert desk.wanted() == []
 
 
+def test_a_large_delta_waits_in_parts_and_heals_whole(desk: Desk) -> None:
+    said = [entry(number, text=f"{number} " * 20_000) for number in range(1, 21)]
+    # One goes back to an earlier entry, as after a look at the tree.
+    said[15]["parentId"] = "p3"
+    waits = desk.push(predecessor="p0", entries=said, settledLeaf="p20", sessionId="session-p")
+    kept = list(desk.layout.trajectory(desk.key).waiting.iterdir())
+    asked = [each["entryId"] for each in desk.wanted()]
+
+    answer = desk.push(0)
+
+    assert (waits.taken, asked) == (None, ["p0"])
+    assert len(kept) > 1
+    assert answer.taken is not None
+    assert len(answer.taken.new) == 21
+    assert sorted(len(path) for path in desk.leaf_texts() if len(path) > 1) == [9, 16]
+    assert desk.wanted() == []
+    assert [leaf.is_settled for leaf in desk.ledger.leaves()].count(True) == 2
+
+
 def test_an_answer_that_reading_the_session_brings_heals_too(desk: Desk) -> None:
     desk.push(2)
 

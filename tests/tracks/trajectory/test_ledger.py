@@ -348,6 +348,19 @@ def test_forgetting_what_is_not_here_forgets_nothing(ledger: Ledger) -> None:
     assert ledger.has(digests(nodes)) == set(digests(nodes))
 
 
+def test_what_could_not_be_read_again_is_not_kept(ledger: Ledger) -> None:
+    (node,) = chain(1)
+    ledger.take([node])
+    before = files_of(ledger)
+
+    with pytest.raises(RefusedError, match="reason"):
+        ledger.forget([node.digest], "why " * 100)
+    with pytest.raises(RefusedError, match="by"):
+        ledger.cover(covering(CoverageState.LEASED, node, by="two words"))
+
+    assert files_of(ledger) == before
+
+
 def test_a_forgotten_leaf_leaves_its_parent_as_the_end(ledger: Ledger) -> None:
     nodes = chain(3)
     ledger.take(nodes)
