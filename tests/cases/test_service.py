@@ -149,7 +149,7 @@ def test_a_041_a_service_whose_loop_stands_still_feeds_no_watchdog_though_its_he
 
 
 @pytest.mark.skipif(needs("strace"), reason="strace is not installed")
-def test_a_041_where_no_manager_listens_a_service_whose_loop_stands_still_ends_by_itself(tmp_path: Path) -> None:
+def test_a_041_where_nobody_watches_a_service_whose_loop_stands_still_ends_by_itself(tmp_path: Path) -> None:
     place = Here(tmp_path)
     place.configure()
     job = place.job(key := place.project())
