@@ -39,7 +39,7 @@ def test_a_killed_worker_changes_neither_the_windows_nor_what_is_asked(tmp_path:
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # its own port: two clusters run beside each other
         local_directory=str(tmp_path / "dask"),
     ) as cluster:
         pids = [nanny.pid for nanny in cluster.workers.values()]

@@ -36,7 +36,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # its own port: two clusters run beside each other
         local_directory=str(tmp_path_factory.mktemp("dask")),
     ) as cluster:
         yield Fleet(cluster.scheduler_address, [nanny.pid for nanny in cluster.workers.values()])
