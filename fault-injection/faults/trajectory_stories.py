@@ -247,6 +247,6 @@ TRAJECTORY_STORIES: Final = (
         _then(_taken(_MANY[-1:]), _tend),
     ),
     _story("trajectory-forgotten", _then(_folder, _taken(_NODES[:2], _NODES[:1], _FORK)), _forget, _forget),
-    _story("trajectory-handed-over", _handed, _answer, _answer_again),
+    _story("trajectory-handed-over", _handed, _answer, _then(_answer_again, _tend)),
     _story("trajectory-erased", _then(_folder, _taken(_NODES[:2], _FORK)), _erase, _erase),
 )

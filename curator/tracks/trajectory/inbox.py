@@ -175,6 +175,9 @@ class Inbox:
         if mode_of(path) is None or read_bounded(path, JOURNAL_BYTES_MAX) != data:
             ensure_directory(self._volume, self._place.wanted)
             replace(self._volume, path, data)
+        else:
+            # Who asked for it may have died between its rename and its flush, and the inbox lets go next.
+            self._volume.sync_directory(self._place.wanted)
 
     def _set_aside(self, path: Path, error: CuratorError) -> None:
         """Say why, then move the file."""

@@ -131,8 +131,8 @@ class Index:
         return {str(name) for (name,) in self._sql.execute("select name from file where shelf = ?", (shelf,))}
 
     def small_files(self, shelf: str, low: int, high: int, limit: int) -> list[str]:
-        """Return files of a shelf within a size, the oldest first."""
-        text = "select name from file where shelf = ? and size >= ? and size < ? order by id limit ?"
+        """Return files of a shelf within a size, by name: whichever index says it, the same are packed alike."""
+        text = "select name from file where shelf = ? and size >= ? and size < ? order by name limit ?"
         return [str(name) for (name,) in self._sql.execute(text, (shelf, low, high, limit))]
 
     def note_file(self, shelf: str, name: str, size: int) -> int:
