@@ -136,7 +136,7 @@ class _Copy:
         self._bases: set[Path] = set()
         self._decided: set[str] = set()
         self._cards: set[Path] = set()
-        self._plans = layout.own / "backfill"
+        self._plans = layout.plans
         self.left_out: dict[Path, None] = {}
 
     def parts(self) -> Iterator[tuple[str, Callable[[], None]]]:

@@ -9,6 +9,7 @@ import dataclasses
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from curator.durable.plan_layout import PlanLayout
 from curator.durable.trajectory_layout import InboxLayout, TrajectoryLayout
 from curator.model.ids import file_key
 
@@ -263,6 +264,15 @@ class Layout:
     def trajectory_inbox(self) -> InboxLayout:
         """Where Pi hands over what was just said."""
         return InboxLayout(self.own / "trajectory-inbox")
+
+    @cached_property
+    def plans(self) -> Path:
+        """Plans of old sessions, a folder a plan."""
+        return self.own / "backfill"
+
+    def plan(self, plan_id: str) -> PlanLayout:
+        """One plan."""
+        return PlanLayout(self.plans / plan_id)
 
     # Projects.
 

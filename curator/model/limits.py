@@ -23,6 +23,14 @@ TIPS_MAX: Final = 256
 NODE_LINE_BYTES_MAX: Final = 393_216
 """A node's canonical line: its text with every character escaped, and its ids."""
 
+# Plans of old sessions.
+PLAN_INPUTS_MAX: Final = 20_000
+PLAN_WINDOWS_MAX: Final = 10_000
+"""Of one plan: at a minute each a week of calls."""
+PLAN_BYTES_MAX: Final = 33_554_432
+"""A plan of as many files, and as many that it leaves out."""
+PLAN_WINDOWS_BYTES_MAX: Final = 16_777_216
+
 # A trajectory's ledger.
 SEGMENT_BYTES_MAX: Final = 500_000
 """Of lines in one file of the ledger, before it is packed: one is read whole to show one node, and packs below the bound

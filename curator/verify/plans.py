@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curator.model.digest import digest_of
 from curator.model.ids import BranchName, ProjectKey
-from curator.model.limits import CHECKPOINT_BYTES_MAX, JOURNAL_BYTES_MAX, PROJECT_FILE_BYTES_MAX
+from curator.model.limits import CHECKPOINT_BYTES_MAX, JOURNAL_BYTES_MAX, PLAN_BYTES_MAX, PROJECT_FILE_BYTES_MAX
 from curator.verify.finding import Finding, error, pending
 from curator.verify.journal import Journal, latest
 from curator.verify.revisions import find_revision
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Check: TypeAlias = "Callable[[Path, Fields], Iterator[Finding]]"
 _PLAN: Final = re.compile(r"plan_[0-9a-f]{16}")
-_PLAN_BYTES_MAX: Final = 33_554_432
 _ID: Final = matching(_PLAN, "a plan's id")
 
 
@@ -48,10 +47,10 @@ _ROLLBACK: Final = _kind("rollback", planId=_ID, undoId=REVISION_ID)
 
 def check_plans(tree: Tree) -> Iterator[Finding]:
     """Yield what is wrong with any plan."""
-    root = tree.layout.own / "backfill"
+    root = tree.layout.plans
     for name in tree.names(root):
         if _PLAN.fullmatch(name):
-            yield from tree.judge(root / name / "plan.json", _SHAPE, _PLAN_BYTES_MAX, partial(_plan, tree))
+            yield from tree.judge(root / name / "plan.json", _SHAPE, PLAN_BYTES_MAX, partial(_plan, tree))
 
 
 def _plan(tree: Tree, path: Path, plan: Fields) -> Iterator[Finding]:
@@ -60,8 +59,8 @@ def _plan(tree: Tree, path: Path, plan: Fields) -> Iterator[Finding]:
     if plan_id != root.name or plan_id != f"plan_{digest_of(content)[:16]}":
         yield error(path, "has an id that is not its content's")
         return
-    yield from tree.judge(root / "windows.json", _WINDOWS, _PLAN_BYTES_MAX, partial(_windows, plan_id))
-    windows = tree.find(root / "windows.json", _WINDOWS, _PLAN_BYTES_MAX)
+    yield from tree.judge(root / "windows.json", _WINDOWS, PLAN_BYTES_MAX, partial(_windows, plan_id))
+    windows = tree.find(root / "windows.json", _WINDOWS, PLAN_BYTES_MAX)
     count = 0 if windows is None else len(objects_of(windows, "windows"))
     journal = Journal(tree)
     for folder, rule, body in (

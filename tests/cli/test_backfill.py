@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_plan_is_one_line_with_a_status_of_its_own(home: Ho
         home.run("backfill", "cancel", plan_id).out
         == f"{plan_id} is cancelled; 0 files of proposals and answers went.\n"
     )
-    (shelf.root / "wish.json").unlink()
+    (shelf.layout.root / "wish.json").unlink()
     assert_refused(
         home.run("backfill", "run", plan_id, "--jobs", "2", "--dask", "tcp://there"), 2, "--dask of a cluster"
     )
@@ -221,12 +221,12 @@ def test_what_is_wrong_with_a_plan_is_one_line_with_a_status_of_its_own(home: Ho
     path.write_bytes(session.replace(b"pytest", b"PYTEST"))
     assert_refused(home.run("backfill", "run", plan_id), 77, "a.jsonl is not what it was")
     path.write_bytes(session)
-    kept = (shelf.root / "plan.json").read_bytes()
-    (shelf.root / "plan.json").write_bytes(kept.replace(b'"version":1', b'"version":2', 1))
+    kept = (shelf.layout.root / "plan.json").read_bytes()
+    (shelf.layout.root / "plan.json").write_bytes(kept.replace(b'"version":1', b'"version":2', 1))
     assert_refused(home.run("backfill", "run", plan_id), 76, "made by another release")
-    (shelf.root / "plan.json").write_bytes(kept.replace(b"offline", b"inline!"))
+    (shelf.layout.root / "plan.json").write_bytes(kept.replace(b"offline", b"inline!"))
     assert_refused(home.run("backfill", "run", plan_id), 65, "an id that is not its content's")
-    (shelf.root / "plan.json").write_bytes(kept)
+    (shelf.layout.root / "plan.json").write_bytes(kept)
     assert home.run("backfill", "cancel", plan_id).status == 0
     assert_refused(home.run("backfill", "run", plan_id), 65, "was cancelled")
 

@@ -58,7 +58,7 @@ def test_a_whole_plan_has_nothing_wrong(whole: Planned) -> None:
 
 @pytest.mark.parametrize(("name", "change", "fact"), DAMAGE, ids=[f"{name}: {fact}" for name, _, fact in DAMAGE])
 def test_each_binding_is_looked_at(whole: Planned, name: str, change: Callable[[bytes], bytes], fact: str) -> None:
-    path = whole.shelf.root / name
+    path = whole.shelf.layout.root / name
     content = path.read_bytes()
     path.write_bytes(change(content))
     try:
@@ -77,6 +77,8 @@ def test_a_lost_snapshot_and_a_window_too_many_are_named(whole: Planned) -> None
         finally:
             moved.rename(path)
 
-    assert "has lost the branch as it was before it" in findings_without(whole.shelf.snapshots / "000001.json")
-    assert "takes back a promotion of which nothing stands" in findings_without(whole.shelf.promotions / "000001.json")
-    assert "is of a window that the plan does not have" in findings_without(whole.shelf.root / "windows.json")
+    assert "has lost the branch as it was before it" in findings_without(whole.shelf.layout.snapshots / "000001.json")
+    assert "takes back a promotion of which nothing stands" in findings_without(
+        whole.shelf.layout.promotions / "000001.json"
+    )
+    assert "is of a window that the plan does not have" in findings_without(whole.shelf.layout.root / "windows.json")

@@ -61,7 +61,7 @@ def forget_project(key: ProjectKey, shop: Shop) -> int:
 
 def expires_ms(plan: Plan, shelf: PlanShelf) -> int | None:
     """Return when the first of a plan's proposals or answers has been kept long enough; None where none stands."""
-    ages = [aged.mtime_ms for folder in (shelf.staged, shelf.answers) for aged in ages_in(folder)]
+    ages = [aged.mtime_ms for folder in (shelf.layout.staged, shelf.layout.answers) for aged in ages_in(folder)]
     return min(ages) + plan.keep_ms if ages else None
 
 

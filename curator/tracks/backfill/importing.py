@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from curator.errors import InvalidRecordError, NotFoundError, StorageError
 from curator.model.ids import session_key
 from curator.model.ledger import Coverage, CoverageState
-from curator.model.limits import COVERED_AT_ONCE_MAX
+from curator.model.limits import COVERED_AT_ONCE_MAX, PLAN_WINDOWS_MAX
 from curator.model.times import iso
 from curator.model.trajectory import PARSER, SANITIZER
 from curator.pi.stream import open_session
 from curator.tracks.backfill.errors import InputsMovedError, PlanVersionError
-from curator.tracks.backfill.records import WINDOWS_MAX, PlanId, Windows
+from curator.tracks.backfill.records import PlanId, Windows
 from curator.tracks.backfill.shelf import PlanShelf, is_plan_id
 from curator.tracks.backfill.windows import Cutter, transcript_of
 from curator.tracks.trajectory.pool import read_sessions
@@ -74,7 +74,7 @@ def import_inputs(
         changed = changed_inputs(plan)
         if changed:
             raise _moved(plan, changed)
-        most = min(WINDOWS_MAX, plan.caps.calls or WINDOWS_MAX)
+        most = min(PLAN_WINDOWS_MAX, plan.caps.calls or PLAN_WINDOWS_MAX)
         ends = _index(plan, ledger, shop, read, tell)
         if ends is None:
             return None
@@ -119,7 +119,7 @@ def _is_over(shop: Shop, by: str) -> bool:
         return False
     shelf = PlanShelf(shop.volume, shop.layout, PlanId(by))
     wish = shelf.wish()
-    return not shelf.root.is_dir() or (wish is not None and wish.will in ("cancel", "expire"))
+    return not shelf.layout.root.is_dir() or (wish is not None and wish.will in ("cancel", "expire"))
 
 
 def _moves(how: Covered | None, state: CoverageState, plan: Plan) -> bool:

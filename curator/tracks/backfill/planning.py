@@ -15,14 +15,20 @@ from curator.errors import InvalidRecordError, RefusedError, ReviewerSetupError
 from curator.model.digest import MalformedJsonError, parse
 from curator.model.ids import BranchName, session_key
 from curator.model.job import make_job
-from curator.model.limits import EVIDENCE_CHARS_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX, SERVICE_JSON_BYTES_MAX
+from curator.model.limits import (
+    EVIDENCE_CHARS_MAX,
+    MEMORY_CHARS_MAX,
+    OPERATIONS_MAX,
+    PLAN_WINDOWS_MAX,
+    SERVICE_JSON_BYTES_MAX,
+)
 from curator.model.memory import EPOCH, branch_digest, empty_branch
 from curator.model.ports import Brief
 from curator.model.record import Violation
 from curator.model.times import iso
 from curator.model.trajectory import PARSER, SANITIZER
 from curator.pi.sessions import find_sessions, find_sessions_root
-from curator.tracks.backfill.records import WINDOWS_MAX, Forecast, Plan, PlanId, seal
+from curator.tracks.backfill.records import Forecast, Plan, PlanId, seal
 from curator.tracks.backfill.survey import Surveyor
 from curator.tracks.trajectory.ledger import Ledger
 
@@ -111,7 +117,7 @@ def _forecast(result: Survey, branch: Branch, profile: ReviewerProfile, asked: A
     reading_ms = sum(each.size for each in result.inputs) // _INDEX_BYTES_MS
     indexed = result.line_bytes * _DISK_FACTOR
     calls = tokens = cost = 0
-    for chars in result.windows[:WINDOWS_MAX]:
+    for chars in result.windows[:PLAN_WINDOWS_MAX]:
         more_tokens = _between(least.tokens, most.tokens, chars)
         more_cost = _between(least.cost_nanousd, most.cost_nanousd, chars)
         ends = (

@@ -155,7 +155,7 @@ def promotions(plan: Plan, shelf: PlanShelf, shop: Shop) -> tuple[Done, ...]:
 def snapshot_of(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> tuple[bytes, Branch]:
     """Return the branch's bytes before a promotion, and what they say. Raises `InvalidRecordError` if they are gone."""
     data = shelf.snapshot(promotion.number)
-    path = shelf.snapshots / f"{promotion.number:06}.json"
+    path = shelf.layout.snapshot(promotion.number)
     if data is None:
         raise InvalidRecordError(path, "is not there, and its promotion needs it")
     branch = _parsed(data, plan, shelf)
@@ -277,7 +277,7 @@ def _parsed(data: bytes, plan: Plan, shelf: PlanShelf) -> Branch:
     try:
         return read_branch(parse(data), plan.branch_name)
     except (Violation, MalformedJsonError) as error:
-        raise InvalidRecordError(shelf.snapshots, str(error)) from error
+        raise InvalidRecordError(shelf.layout.snapshots, str(error)) from error
 
 
 def _moved(plan: Plan) -> RefusedError:

@@ -24,17 +24,12 @@ from curator.model.ids import (
     ASessionKey,
     EntryId,
 )
-from curator.model.limits import ENTRY_CHARS_READ_MAX, OPERATIONS_MAX
+from curator.model.limits import ENTRY_CHARS_READ_MAX, OPERATIONS_MAX, PLAN_INPUTS_MAX, PLAN_WINDOWS_MAX
 from curator.model.memory import Branch
 from curator.model.outcome import Provenance
 from curator.model.proposal import Operation
 from curator.model.record import Integer, Items, Pattern, Record, Text, Violation
 
-INPUTS_MAX: Final = 20_000
-WINDOWS_MAX: Final = 10_000
-"""Of one plan: at a minute each a week of calls."""
-PLAN_BYTES_MAX: Final = 33_554_432
-WINDOWS_BYTES_MAX: Final = 16_777_216
 _MS_MAX: Final = 2**53 - 1
 _ID_CHARS: Final = 16
 _PATH_CHARS_MAX: Final = 4_096
@@ -155,8 +150,8 @@ class Plan(Record):
     """How long a proposal is kept after it was staged."""
     caps: Caps
     forecast: Forecast
-    inputs: Annotated[tuple[Input, ...], Items(0, INPUTS_MAX)]
-    left_out: Annotated[tuple[LeftOut, ...], Items(0, INPUTS_MAX)]
+    inputs: Annotated[tuple[Input, ...], Items(0, PLAN_INPUTS_MAX)]
+    left_out: Annotated[tuple[LeftOut, ...], Items(0, PLAN_INPUTS_MAX)]
 
     def check(self, where: str = "") -> None:
         """The id is the content's."""
@@ -184,7 +179,7 @@ def seal(draft: Plan) -> Plan:
 class Window(Record):
     """What one call is to look at: the nodes of one path from the first to the last, turn by turn."""
 
-    number: Annotated[int, Integer(1, WINDOWS_MAX)]
+    number: Annotated[int, Integer(1, PLAN_WINDOWS_MAX)]
     first: ADigest
     last: ADigest
     turns: _Count
@@ -201,7 +196,7 @@ class Windows(Record):
     version: Literal[1] = 1
     kind: Literal["backfill-windows"] = "backfill-windows"
     plan_id: APlanId
-    windows: Annotated[tuple[Window, ...], Items(0, WINDOWS_MAX)]
+    windows: Annotated[tuple[Window, ...], Items(0, PLAN_WINDOWS_MAX)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +206,7 @@ class Answer(Record):
     version: Literal[1] = 1
     kind: Literal["backfill-answer"] = "backfill-answer"
     plan_id: APlanId
-    window: Annotated[int, Integer(1, WINDOWS_MAX)]
+    window: Annotated[int, Integer(1, PLAN_WINDOWS_MAX)]
     attempt: Annotated[int, Integer(1)]
     attempt_id: AnAttemptId
     day: ADay
@@ -241,7 +236,7 @@ class Staged(Record):
     version: Literal[1] = 1
     kind: Literal["backfill-proposal"] = "backfill-proposal"
     plan_id: APlanId
-    window: Annotated[int, Integer(1, WINDOWS_MAX)]
+    window: Annotated[int, Integer(1, PLAN_WINDOWS_MAX)]
     code: Annotated[str, Text(1, 64)] | None = None
     """Why there is no proposal."""
     operations: Annotated[tuple[Operation, ...], Items(0, OPERATIONS_MAX)] = ()
@@ -257,7 +252,7 @@ class Promotion(Record):
     kind: Literal["backfill-promotion"] = "backfill-promotion"
     plan_id: APlanId
     number: Annotated[int, Integer(1)]
-    windows: Annotated[tuple[int, ...], Items(1, WINDOWS_MAX)]
+    windows: Annotated[tuple[int, ...], Items(1, PLAN_WINDOWS_MAX)]
     committed_at: AnIso
     base_digest: ADigest
     after: Branch

@@ -22,22 +22,18 @@ from curator.durable.read import list_names, read_bounded, stamp_of
 from curator.durable.records import publish_canonical, read_record
 from curator.errors import BusyError, InvalidRecordError
 from curator.model.digest import MalformedJsonError, compact, parse
-from curator.model.limits import CHECKPOINT_BYTES_MAX, JOURNAL_BYTES_MAX, LOCK_BYTES_MAX, PROJECT_FILE_BYTES_MAX
+from curator.model.limits import (
+    CHECKPOINT_BYTES_MAX,
+    JOURNAL_BYTES_MAX,
+    LOCK_BYTES_MAX,
+    PLAN_BYTES_MAX,
+    PLAN_WINDOWS_BYTES_MAX,
+    PLAN_WINDOWS_MAX,
+    PROJECT_FILE_BYTES_MAX,
+)
 from curator.model.record import Record
 from curator.tracks.backfill.errors import NoPlanError, PlanVersionError
-from curator.tracks.backfill.records import (
-    PLAN_BYTES_MAX,
-    WINDOWS_BYTES_MAX,
-    WINDOWS_MAX,
-    Answer,
-    Plan,
-    PlanId,
-    Promotion,
-    Rollback,
-    Staged,
-    Windows,
-    Wish,
-)
+from curator.tracks.backfill.records import Answer, Plan, PlanId, Promotion, Rollback, Staged, Windows, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,13 +44,8 @@ if TYPE_CHECKING:
 
 _PLAN: Final = re.compile(r"plan_[0-9a-f]{16}")
 _NUMBER: Final = re.compile(r"(\d{6})(?:\.(\d+))?\.json")
-_NAMES_MAX: Final = 4 * WINDOWS_MAX
+_NAMES_MAX: Final = 4 * PLAN_WINDOWS_MAX
 R = TypeVar("R", bound=Record)
-
-
-def folder_of(layout: Layout) -> Path:
-    """Return where all plans stand."""
-    return layout.own / "backfill"
 
 
 def is_plan_id(text: str) -> bool:
@@ -64,7 +55,7 @@ def is_plan_id(text: str) -> bool:
 
 def plan_ids(layout: Layout) -> tuple[PlanId, ...]:
     """Return every plan that stands, by id."""
-    return tuple(PlanId(name) for name in list_names(folder_of(layout), _NAMES_MAX) if _PLAN.fullmatch(name))
+    return tuple(PlanId(name) for name in list_names(layout.plans, _NAMES_MAX) if _PLAN.fullmatch(name))
 
 
 def find_plan_id(layout: Layout, given: str) -> PlanId:
@@ -84,16 +75,13 @@ class PlanShelf:
         """Open it; nothing is read yet."""
         self._volume = volume
         self.id = plan_id
-        self.root = folder_of(layout) / plan_id
-        self.answers, self.staged = self.root / "answers", self.root / "staged"
-        self.promotions, self.rollbacks = self.root / "promotions", self.root / "rollbacks"
-        self.snapshots = self.root / "snapshots"
+        self.layout = layout.plan(plan_id)
 
     # The plan, and what a person wants of it.
 
     def plan(self) -> Plan:
         """Return the plan. Raises `NoPlanError`, `PlanVersionError` for another release's, or `InvalidRecordError`."""
-        path = self.root / "plan.json"
+        path = self.layout.plan
         raw = read_bounded(path, PLAN_BYTES_MAX, private=True)
         if raw is None:
             fact = f"{self.id}: no such plan"
@@ -113,21 +101,21 @@ class PlanShelf:
 
     def keep(self, plan: Plan) -> None:
         """Freeze a plan."""
-        self._publish(self.root / "plan.json", plan)
+        self._publish(self.layout.plan, plan)
 
     def wish(self) -> Wish | None:
         """Return what a person wants of the plan, if anybody has said it."""
-        return read_record(self.root / "wish.json", Wish, JOURNAL_BYTES_MAX, private=True)
+        return read_record(self.layout.wish, Wish, JOURNAL_BYTES_MAX, private=True)
 
     def want(self, wish: Wish) -> None:
         """Put a person's word down."""
-        replace(self._volume, self.root / "wish.json", (compact(wish.encode()) + "\n").encode())
+        replace(self._volume, self.layout.wish, (compact(wish.encode()) + "\n").encode())
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Be the only one who works on the plan. Raises `BusyError` naming the process of whoever does."""
-        pid = self.root / "run.pid"
-        lock = try_kernel_lock(self.root / "run.guard")
+        pid = self.layout.pid
+        lock = try_kernel_lock(self.layout.guard)
         if lock is None:
             other = self.runner()
             fact = f"{self.id} is already running" + (f", in process {other}" if other else " elsewhere")
@@ -141,15 +129,15 @@ class PlanShelf:
 
     def runner(self) -> int | None:
         """Return the process that said it works on the plan."""
-        raw = read_bounded(self.root / "run.pid", LOCK_BYTES_MAX)
+        raw = read_bounded(self.layout.pid, LOCK_BYTES_MAX)
         text = "" if raw is None else raw.decode("ascii", "replace").strip()
         return int(text) if text.isdigit() else None
 
     def is_running(self) -> bool:
         """Tell whether somebody works on the plan now."""
-        if stamp_of(self.root / "run.guard") is None:
+        if stamp_of(self.layout.guard) is None:
             return False
-        lock = try_kernel_lock(self.root / "run.guard")
+        lock = try_kernel_lock(self.layout.guard)
         if lock is not None:
             lock.release()
         return lock is None
@@ -158,55 +146,57 @@ class PlanShelf:
 
     def windows(self) -> Windows | None:
         """Return the plan's windows, once its files are indexed; durable, and may be built on."""
-        return self._durable(self.root / "windows.json", Windows, WINDOWS_BYTES_MAX)
+        return self._durable(self.layout.windows, Windows, PLAN_WINDOWS_BYTES_MAX)
 
     def keep_windows(self, windows: Windows) -> None:
         """Freeze the windows."""
-        self._publish(self.root / "windows.json", windows)
+        self._publish(self.layout.windows, windows)
 
     def answers_to(self, window: int) -> tuple[Answer, ...]:
         """Return what the calls about a window brought, oldest first; durable, and may be built on."""
-        names = [name for name in self._names(self.answers) if name.startswith(f"{window:06}.")]
-        return tuple(self._all(self.answers, names, Answer))
+        names = [name for name in self._names(self.layout.answers) if name.startswith(f"{window:06}.")]
+        return tuple(self._all(self.layout.answers, names, Answer))
 
     def all_answers(self) -> Iterator[Answer]:
         """Yield what every call brought."""
-        return self._all(self.answers, self._names(self.answers), Answer)
+        return self._all(self.layout.answers, self._names(self.layout.answers), Answer)
 
     def keep_answer(self, answer: Answer) -> None:
         """Make an answer durable."""
-        self._publish(self.answers / f"{answer.window:06}.{answer.attempt}.json", answer)
+        self._publish(self.layout.answer(answer.window, answer.attempt), answer)
 
     def staged_numbers(self) -> frozenset[int]:
         """Return the windows that have come to something, by the names alone."""
-        return frozenset(int(name[:6]) for name in self._names(self.staged))
+        return frozenset(int(name[:6]) for name in self._names(self.layout.staged))
 
     def proposals(self) -> tuple[Staged, ...]:
         """Return what is staged, in the order of the windows; durable, and may be built on."""
-        return tuple(self._all(self.staged, self._names(self.staged), Staged))
+        return tuple(self._all(self.layout.staged, self._names(self.layout.staged), Staged))
 
     def stage(self, staged: Staged) -> None:
         """Stage what a window came to."""
-        self._publish(self.staged / f"{staged.window:06}.json", staged)
+        self._publish(self.layout.proposal(staged.window), staged)
 
     # What a promotion makes.
 
     def all_promotions(self) -> tuple[Promotion, ...]:
         """Return every promotion that was begun, in order; durable, and may be built on."""
-        return tuple(self._all(self.promotions, self._names(self.promotions), Promotion, PROJECT_FILE_BYTES_MAX))
+        return tuple(
+            self._all(self.layout.promotions, self._names(self.layout.promotions), Promotion, PROJECT_FILE_BYTES_MAX)
+        )
 
     def keep_promotion(self, promotion: Promotion) -> None:
         """Put a promotion down, before it begins."""
-        self._publish(self.promotions / f"{promotion.number:06}.json", promotion)
+        self._publish(self.layout.promotion(promotion.number), promotion)
 
     def snapshot(self, number: int) -> bytes | None:
         """Return the bytes of the branch's file before a promotion."""
-        return read_bounded(self.snapshots / f"{number:06}.json", PROJECT_FILE_BYTES_MAX, private=True)
+        return read_bounded(self.layout.snapshot(number), PROJECT_FILE_BYTES_MAX, private=True)
 
     def keep_snapshot(self, number: int, data: bytes) -> None:
         """Keep the bytes of the branch's file; a snapshot without its promotion is put in its place."""
-        path = self.snapshots / f"{number:06}.json"
-        ensure_directory(self._volume, self.snapshots)
+        path = self.layout.snapshot(number)
+        ensure_directory(self._volume, self.layout.snapshots)
         standing = self.snapshot(number)
         if standing is not None and standing != data:
             # Whoever took it died before it promoted anything.
@@ -216,18 +206,18 @@ class PlanShelf:
 
     def rollback(self, number: int) -> Rollback | None:
         """Return how a promotion was taken back, if it was."""
-        return self._durable(self.rollbacks / f"{number:06}.json", Rollback, JOURNAL_BYTES_MAX)
+        return self._durable(self.layout.rollback(number), Rollback, JOURNAL_BYTES_MAX)
 
     def keep_rollback(self, rollback: Rollback) -> None:
         """Put down that a promotion was taken back."""
-        self._publish(self.rollbacks / f"{rollback.number:06}.json", rollback)
+        self._publish(self.layout.rollback(rollback.number), rollback)
 
     # What goes.
 
     def forget_proposals(self) -> int:
         """Let go what was staged, and what it was made of; return how many files went."""
         gone = 0
-        for folder in (self.staged, self.answers):
+        for folder in (self.layout.staged, self.layout.answers):
             names = list_names(folder, _NAMES_MAX)
             gone += sum(self._volume.unlink(folder / name) for name in names)
             if names:
@@ -236,23 +226,29 @@ class PlanShelf:
 
     def erase(self) -> None:
         """Remove the plan and all that was made of it; its own record last, so that a cut erasing is done again."""
-        for folder in (self.staged, self.answers, self.snapshots, self.rollbacks, self.promotions):
+        for folder in (
+            self.layout.staged,
+            self.layout.answers,
+            self.layout.snapshots,
+            self.layout.rollbacks,
+            self.layout.promotions,
+        ):
             for name in list_names(folder, _NAMES_MAX):
                 self._volume.unlink(folder / name)
             if stamp_of(folder) is not None:
                 self._volume.sync_directory(folder)
                 self._volume.remove_directory(folder)
         for name in ("windows.json", "wish.json", "run.pid", "plan.json", "run.guard"):
-            remove(self._volume, self.root / name)
-        for name in list_names(self.root, _NAMES_MAX):
-            remove(self._volume, self.root / name)
-        if self._volume.remove_directory(self.root):
-            self._volume.sync_directory(self.root.parent)
+            remove(self._volume, self.layout.root / name)
+        for name in list_names(self.layout.root, _NAMES_MAX):
+            remove(self._volume, self.layout.root / name)
+        if self._volume.remove_directory(self.layout.root):
+            self._volume.sync_directory(self.layout.root.parent)
 
     def size(self) -> int:
         """Return how many bytes stand in the folder."""
         total = 0
-        for folder, _, names in os.walk(self.root):
+        for folder, _, names in os.walk(self.layout.root):
             for name in names:
                 stamp = stamp_of(f"{folder}/{name}")
                 total += 0 if stamp is None else stamp.size

@@ -130,7 +130,7 @@ class Planned:
             return list(review(self.plan, self.shelf, ledger, self.shop))
 
     def staged_bytes(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in sorted(self.shelf.staged.iterdir())}
+        return {path.name: path.read_bytes() for path in sorted(self.shelf.layout.staged.iterdir())}
 
     def foreground(self, text: str) -> None:
         foreground_add(self.layout.root / self.key, text)

@@ -148,7 +148,7 @@ def test_the_branch_is_kept_as_it_was_byte_for_byte(planned: Planned) -> None:
 
     done = planned.promote()
 
-    assert read_bounded(planned.shelf.snapshots / f"{done.promotion.number:06}.json", 10_000) == strange
+    assert read_bounded(planned.shelf.layout.snapshots / f"{done.promotion.number:06}.json", 10_000) == strange
 
 
 def test_an_undo_takes_a_promotion_back_whole_and_it_may_be_promoted_again(planned: Planned) -> None:

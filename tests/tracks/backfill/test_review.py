@@ -192,7 +192,7 @@ def test_an_answer_whose_settlement_was_lost_is_settled_and_not_asked_for_again(
     (answer,) = planned.shelf.all_answers()
     journal = planned.layout.attempts / answer.day / answer.attempt_id.removeprefix("review_attempt_")[:2]
     (journal / f"{answer.attempt_id}.2.json").unlink()
-    (planned.shelf.staged / "000001.json").unlink()
+    (planned.shelf.layout.staged / "000001.json").unlink()
     planned.reopen()
 
     planned.run()
@@ -314,7 +314,7 @@ def test_proposals_go_when_their_time_is_over_and_are_not_paid_for_again(tmp_pat
     planned.session("one", "Please use uv.")
     planned.make(keep_ms=60_000)
     planned.run()
-    written = (planned.shelf.staged / "000001.json").stat().st_mtime_ns // 1_000_000
+    written = (planned.shelf.layout.staged / "000001.json").stat().st_mtime_ns // 1_000_000
 
     planned.world.clock.ms = written + 50_000
     let_expired_go(planned.shop)
@@ -419,7 +419,7 @@ def test_what_a_plan_leased_that_was_cancelled_before_its_windows_stood_is_free_
     planned.make()
     with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
         import_inputs(planned.plan, planned.shelf, ledger, planned.shop)
-    (planned.shelf.root / "windows.json").unlink()
+    (planned.shelf.layout.root / "windows.json").unlink()
     dead = planned.plan
     planned.world.clock.ms += 1_000
     planned.make()
