@@ -15,9 +15,13 @@ EVIDENCE_CHARS_MAX: Final = 32_000
 NODE_CHARS_MAX: Final = 64_000
 """Twice what a review may see at once: what is longer is a pasted file, of which the beginning tells enough."""
 SESSION_FILES_MAX: Final = 100_000
+"""Fifty sessions a day for five years; to read how each begins takes a minute."""
 NODE_BATCH_BYTES: Final = 1_048_576
+"""Some thousand nodes: few enough to hold several of them, and enough that handing them on costs little."""
 LEAVES_MAX: Final = 10_000
+"""Of one session: nobody branches so often, and a file may be hostile."""
 CURSORS_MAX: Final = 10_000
+"""Of one session, each of another place: likewise."""
 TIPS_MAX: Final = 256
 """So many branches of one session may go on without reading it anew."""
 NODE_LINE_BYTES_MAX: Final = 393_216
