@@ -15,7 +15,7 @@ EVIDENCE_CHARS_MAX: Final = 32_000
 NODE_CHARS_MAX: Final = 64_000
 """Twice what a review may see at once: what is longer is a pasted file, of which the beginning tells enough."""
 SESSION_FILES_MAX: Final = 100_000
-"""Fifty sessions a day for five years; to read how each begins takes a minute."""
+"""Fifty sessions a day for five years; to read how each begins takes some ten seconds."""
 NODE_BATCH_BYTES: Final = 1_048_576
 """Some thousand nodes: few enough to hold several of them, and enough that handing them on costs little."""
 LEAVES_MAX: Final = 10_000
