@@ -103,6 +103,7 @@ CALL_COLUMNS: Final = (
     "isEstimated",
     "source",
     "reason",
+    "errand",
 )
 """What an export says of a call, in this order."""
 
@@ -119,7 +120,8 @@ def call_line(call: Call) -> str:
         cost = f"at most {total.tokens:,} tokens, {dollars(total.cost_nanousd)}"
     said = "" if call.source is None else f", by {'a late result' if call.source == 'late-result' else 'an operator'}"
     why = "" if call.reason is None else f": {call.reason}"
-    job = "" if call.job_id is None else f", {short(call.job_id)}"
+    asker = call.errand if call.job_id is None else short(call.job_id)
+    job = "" if asker is None else f", {asker}"
     return f"{call.id}  {when}{call.state}, {call.provider}{job}, {cost}{said}{why}"
 
 
@@ -142,6 +144,7 @@ def call_document(call: Call) -> dict[str, Json]:
         "isEstimated": call.is_estimated,
         "source": call.source,
         "reason": call.reason,
+        "errand": call.errand,
     }
     return {name: value for name, value in told.items() if value is not None}
 

@@ -91,6 +91,7 @@ def test_a_run_stays_in_the_shadow_and_is_counted(home: Home) -> None:
     counted = spent(home)
     assert (counted.calls, counted.tokens, counted.cost_nanousd) == (2, told["tokens"], told["costNanousd"])
     assert branch(home) == before
+    assert home.run("budget", "attempts").out.count(", fake, backfill, ") == 2
     verified(home)
 
 

@@ -213,6 +213,7 @@ def test_an_export_has_a_row_for_each_call_and_adds_up_to_what_is_shown(home: Ho
         "isEstimated": "False",
         "source": "operator",
         "reason": 'on "the" bill, line 3',
+        "errand": "",
     }
     assert (by_state["unknown"]["column"], by_state["settled"]["tokens"]) == ("unknown", "160")
     assert home.run("budget", "export", "--since", "2026-01-04").out.count("\n") == 1

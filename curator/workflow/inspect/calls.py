@@ -38,6 +38,8 @@ class Call:
     source: str | None = None
     """Who corrected it: an operator, or a result that came late."""
     reason: str | None = None
+    errand: Literal["trial", "backfill"] | None = None
+    """What asked for it, where no job did."""
 
 
 def calls_of(attempts: AttemptStore, day: Day) -> tuple[Call, ...]:
@@ -78,6 +80,7 @@ def _call(seen: Seen) -> Call:
         is_estimated=isinstance(latest, Settled) and latest.is_estimated,
         source=None if correction is None else correction.source,
         reason=None if correction is None else correction.reason,
+        errand=latest.origin if latest.origin in ("trial", "backfill") else None,
     )
 
 
