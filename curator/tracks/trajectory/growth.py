@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final
 
-from curator.errors import RefusedError
+from curator.errors import BusyError, RefusedError
 from curator.model.digest import Digest, canonical
 from curator.model.ids import EntryId, session_key
 from curator.model.ledger import Settled
@@ -70,7 +70,7 @@ class Growth:
     def append(self, delta: Delta) -> Grown | None:
         """Take in what a session said after an entry; None where that is unknown, and the delta waits.
 
-        Raises `RefusedError` for one that repeats more than a bounded overlap.
+        Raises `RefusedError` for one that repeats more than a bounded overlap, `BusyError` where too much waits already.
         """
         base = self._base(delta, None)
         if base is None and delta.predecessor is not None:
@@ -165,9 +165,9 @@ class Growth:
         return base is not None
 
     def _keep_apart(self, lines: Sequence[bytes], missing: str, digests: Iterable[Digest] = ()) -> None:
-        if len(self.files.index.names(WAITING)) >= WAITING_MAX:
+        if self.files.index.file_count(WAITING) >= WAITING_MAX:
             fact = f"{self.files.layout.waiting}: {WAITING_MAX} pieces wait for their beginning already"
-            raise RefusedError(fact, remedy="Send the beginnings that are wanted, or read the sessions themselves")
+            raise BusyError(fact, remedy="Send the beginnings that are wanted, or read the sessions themselves")
         self._kept.update(self.files.put_waiting(lines, missing, digests))
 
     def _base(self, delta: Delta, told: _Told | None) -> Digest | None:

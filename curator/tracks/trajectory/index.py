@@ -130,6 +130,10 @@ class Index:
         """Return the files of a shelf that it was made from."""
         return {str(name) for (name,) in self._sql.execute("select name from file where shelf = ?", (shelf,))}
 
+    def file_count(self, shelf: str) -> int:
+        """Return how many files of a shelf it was made from."""
+        return self._number("select count(*) from file where shelf = ?", shelf)
+
     def small_files(self, shelf: str, low: int, high: int, limit: int) -> list[str]:
         """Return files of a shelf within a size, by name: whichever index says it, the same are packed alike."""
         text = "select name from file where shelf = ? and size >= ? and size < ? order by name limit ?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
 import stat
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curator.errors import InvalidRecordError, NotFoundError, RefusedError
+from curator.errors import BusyError, InvalidRecordError, NotFoundError, RefusedError
 from curator.model.digest import Digest
 from curator.model.ids import EntryId, session_key
 from curator.model.ledger import Coverage, CoverageState, Settled, Source
-from curator.model.limits import MERGED_AT_ONCE, WAITING_MS
+from curator.model.limits import MERGED_AT_ONCE, WAITING_MAX, WAITING_MS
 from curator.model.trajectory import Node, Progress, Tip, make_node
 from curator.tracks.trajectory.ledger import Ledger
 from tests.kit import HandClock
@@ -115,6 +116,18 @@ def test_what_waits_already_is_not_kept_twice(ledger: Ledger) -> None:
     assert files_of(ledger) == before
 
 
+def test_what_waits_is_bounded(ledger: Ledger) -> None:
+    lost = [
+        make_node(Digest(f"{number:064x}"), EntryId("e"), AT, "user", "USER: x") for number in range(WAITING_MAX + 1)
+    ]
+    ledger.take(lost[:1])
+
+    with pytest.raises(BusyError, match="wait for their beginning already"):
+        ledger.take(lost)
+
+    assert len(files_of(ledger)) == WAITING_MAX
+
+
 def test_nodes_in_the_wrong_order_stand_in_the_right_one(ledger: Ledger) -> None:
     nodes = chain(4)
 
@@ -199,10 +212,17 @@ def test_an_index_that_is_gone_damaged_or_of_another_number_is_made_anew(ledger:
     ledger.close()
     index = ledger.layout.index
 
+    def renumber() -> None:
+        connection = sqlite3.connect(index)
+        connection.execute("pragma user_version = 99")
+        connection.execute("drop table node")
+        connection.close()
+
     for spoil in (
         index.unlink,
         lambda: index.write_bytes(b"SQLite format 3\0 no more"),
         lambda: index.write_bytes(b""),
+        renumber,
     ):
         spoil()
         assert list(open_ledger(tmp_path).path_to(nodes[-1].digest)) == nodes
