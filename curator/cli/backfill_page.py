@@ -37,7 +37,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         ("turns", f"{found.turns:,}, each counted once however many sessions hold it, {found.chars:,} characters"),
         (
             "reviews",
-            f"{found.windows:,}, of which the caps let {found.calls:,} be asked, by {plan.provider}/{plan.model}",
+            f"{found.windows:,}, the oldest first, of which the caps let {found.calls:,} be asked, by {plan.provider}/{plan.model}",
         ),
         ("tokens", f"at most about {found.tokens:,}"),
         ("cost", f"at most about {dollars(found.cost_nanousd)}"),

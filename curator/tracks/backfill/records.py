@@ -24,7 +24,13 @@ from curator.model.ids import (
     ASessionKey,
     EntryId,
 )
-from curator.model.limits import ENTRY_CHARS_READ_MAX, OPERATIONS_MAX, PLAN_INPUTS_MAX, PLAN_WINDOWS_MAX
+from curator.model.limits import (
+    ENTRY_CHARS_READ_MAX,
+    OPERATIONS_MAX,
+    PLAN_INPUTS_MAX,
+    PLAN_WINDOWS_MAX,
+    SESSION_FILES_MAX,
+)
 from curator.model.memory import Branch
 from curator.model.outcome import Provenance
 from curator.model.proposal import Operation
@@ -151,7 +157,7 @@ class Plan(Record):
     caps: Caps
     forecast: Forecast
     inputs: Annotated[tuple[Input, ...], Items(0, PLAN_INPUTS_MAX)]
-    left_out: Annotated[tuple[LeftOut, ...], Items(0, PLAN_INPUTS_MAX)]
+    left_out: Annotated[tuple[LeftOut, ...], Items(0, SESSION_FILES_MAX)]
 
     def check(self, where: str = "") -> None:
         """The id is the content's."""

@@ -10,7 +10,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from curator.errors import InvalidRecordError, NotFoundError, StorageError
-from curator.model.limits import EVIDENCE_CHARS_MAX, EVIDENCE_TURNS_MAX
+from curator.model.limits import EVIDENCE_CHARS_MAX, EVIDENCE_TURNS_MAX, PLAN_INPUTS_MAX
 from curator.model.times import iso
 from curator.tracks.backfill.records import Input, LeftOut
 from curator.tracks.trajectory.facts import Ended
@@ -85,7 +85,8 @@ class Surveyor:
         chosen: list[SessionFile] = []
         size, caps = 0, self._caps
         for file in sorted(sessions, key=lambda each: (-each.modified_ms, str(each.path))):
-            is_many = len(chosen) == caps.files or (caps.size is not None and size + file.size > caps.size)
+            is_many = len(chosen) in (caps.files, PLAN_INPUTS_MAX)
+            is_many = is_many or (caps.size is not None and size + file.size > caps.size)
             if spelled(file.path) != str(file.path):
                 self._leave_out(file, "its name is not Unicode")
             elif caps.since is not None and iso(file.modified_ms)[:10] < caps.since:
