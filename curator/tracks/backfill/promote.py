@@ -131,7 +131,7 @@ def promote(plan: Plan, shelf: PlanShelf, shop: Shop, part: Part) -> Done:
     )
     shelf.keep_snapshot(number, data)
     shelf.keep_promotion(promotion)
-    done = _carry_out(promotion, plan, shelf, shop)
+    done = _carry_out(promotion, plan, shop)
     if not done.holds:
         raise _moved(plan)
     return done
@@ -141,7 +141,7 @@ def finish_begun(plan: Plan, shelf: PlanShelf, shop: Shop) -> int:
     """Go on with promotions that a crash cut off; return how many there were."""
     begun = [each for each in promotions(plan, shelf, shop) if each.closing is None]
     for each in begun:
-        _carry_out(each.promotion, plan, shelf, shop)
+        _carry_out(each.promotion, plan, shop)
     return len(begun)
 
 
@@ -149,7 +149,7 @@ def promotions(plan: Plan, shelf: PlanShelf, shop: Shop) -> tuple[Done, ...]:
     """Return every promotion of a plan, in order, and how it stands."""
     history = shop.memory(plan.project_key, "external").revisions(plan.branch_name)
     undone = {revision.review_revision_id for revision in history if isinstance(revision, Undo)}
-    return tuple(_done(each, plan, shelf, shop, undone) for each in shelf.all_promotions())
+    return tuple(_done(each, plan, shop, undone) for each in shelf.all_promotions())
 
 
 def snapshot_of(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> tuple[bytes, Branch]:
@@ -164,15 +164,15 @@ def snapshot_of(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> tuple[byt
     return data, branch
 
 
-def _done(promotion: Promotion, plan: Plan, shelf: PlanShelf, shop: Shop, undone: set[RevisionId]) -> Done:
-    job = _job(promotion, plan, shelf)
+def _done(promotion: Promotion, plan: Plan, shop: Shop, undone: set[RevisionId]) -> Done:
+    job = _job(promotion, plan)
     closing = shop.stores.finished.find(job.id)
     return Done(promotion, job.id, closing, promotion.revision_id in undone)
 
 
-def _carry_out(promotion: Promotion, plan: Plan, shelf: PlanShelf, shop: Shop) -> Done:
+def _carry_out(promotion: Promotion, plan: Plan, shop: Shop) -> Done:
     """Take a promotion from wherever it stands to its closing record."""
-    job = _job(promotion, plan, shelf)
+    job = _job(promotion, plan)
     outcome = _outcome(promotion, job)
     decisions = shop.stores.decisions
     decision = decisions.find(job.id)
@@ -221,12 +221,11 @@ def _carry_out(promotion: Promotion, plan: Plan, shelf: PlanShelf, shop: Shop) -
     return Done(promotion, job.id, shop.stores.finished.close(closing), is_undone=False)
 
 
-def _job(promotion: Promotion, plan: Plan, shelf: PlanShelf) -> Job:
+def _job(promotion: Promotion, plan: Plan) -> Job:
     """Return the job that stands for a promotion: by its words it binds the plan, the windows and the result.
 
     It carries no memory: the snapshot does, and an odd entry of somebody else's keeps no promotion from being made.
     """
-    snapshot_of(promotion, plan, shelf)
     windows = ", ".join(map(str, promotion.windows))
     said = (
         f"Backfill {plan.id}, promotion {promotion.number}: windows {digest_of_text(windows)} "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curator.errors import RefusedError
+from curator.errors import InvalidRecordError, RefusedError
 from curator.model.ids import EntryId
 from curator.tracks.backfill.promote import propose
 from curator.tracks.backfill.records import new_entry_id
@@ -138,3 +138,16 @@ def test_what_was_rolled_back_may_be_promoted_again(planned: Planned) -> None:
     planned.promote()
     assert planned.texts == [BUILD, "Tests run with pytest."]
     assert planned.findings() == []
+
+
+def test_without_its_snapshot_a_promotion_is_taken_back_entry_by_entry_alone(planned: Planned) -> None:
+    before = planned.entries
+    planned.stage((add("Tests run with pytest."),))
+    planned.promote()
+    planned.shelf.layout.snapshot(1).unlink()
+
+    with pytest.raises(InvalidRecordError, match="is not there, and its promotion needs it"):
+        restore(planned.plan, planned.shelf, planned.shop)
+    roll_back(planned.plan, planned.shelf, planned.shop)
+
+    assert planned.entries == before
