@@ -61,11 +61,19 @@ def forget_project(key: ProjectKey, shop: Shop) -> int:
 
 def expires_ms(plan: Plan, shelf: PlanShelf) -> int | None:
     """Return when the first of a plan's proposals or answers has been kept long enough; None where none stands."""
-    ages = [aged.mtime_ms for folder in (shelf.layout.staged, shelf.layout.answers) for aged in ages_in(folder)]
-    return min(ages) + plan.keep_ms if ages else None
+    oldest = _oldest_ms(shelf)
+    return None if oldest is None else oldest + plan.keep_ms
+
+
+def _oldest_ms(shelf: PlanShelf) -> int | None:
+    folders = (shelf.layout.staged, shelf.layout.answers)
+    return min((aged.mtime_ms for folder in folders for aged in ages_in(folder)), default=None)
 
 
 def _expire(shelf: PlanShelf, shop: Shop) -> None:
+    if _oldest_ms(shelf) is None:
+        # Most plans are over, and a plan may be large.
+        return
     plan = shelf.plan()
     due = expires_ms(plan, shelf)
     if due is None or due > shop.clock.now():
