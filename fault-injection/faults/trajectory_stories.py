@@ -122,20 +122,32 @@ _WAYS: Final = (
     (_S.LEASED, _S.EXCLUDED),
     (_S.LEASED, _S.DAMAGED),
     (_S.DAMAGED,),
-    (_S.LEASED, _S.PENDING, _S.LEASED, _S.PROCESSED),
-    (_S.EXCLUDED, _S.PENDING, _S.LEASED, _S.PROCESSED),
+    (_S.LEASED, _S.PENDING),
+    (_S.EXCLUDED, _S.PENDING),
 )
 
 
 def _cover(world: World) -> None:
-    """Go on along each way from where it stands."""
+    """Go on along each way from where it stands, those that go to the same state together."""
     ledger = _ledger(world)
-    for node, way in zip(_NODES, _WAYS, strict=True):
-        standing = ledger.coverage([node.digest]).get(node.digest)
-        for state in way[way.index(standing.state) + 1 if standing else 0 :]:
-            ledger.cover(Coverage(state=state, digests=(node.digest,), by=_PLAN, at=iso(world.clock.now())))
-            world.tell(Mark("covered", f"{node.digest} {state}"))
+    while due := _due(ledger):
+        for state, digests in due.items():
+            ledger.cover(Coverage(state=state, digests=tuple(digests), by=_PLAN, at=iso(world.clock.now())))
+            for digest in digests:
+                world.tell(Mark("covered", f"{digest} {state}"))
             world.rest()
+
+
+def _due(ledger: Ledger) -> dict[CoverageState, list[Digest]]:
+    """Return by state which digests go there next."""
+    standing = ledger.coverage(node.digest for node in _NODES)
+    due: dict[CoverageState, list[Digest]] = {}
+    for node, way in zip(_NODES, _WAYS, strict=True):
+        at = standing.get(node.digest)
+        left = way if at is None else way[way.index(at.state) + 1 :]
+        if left:
+            due.setdefault(left[0], []).append(node.digest)
+    return due
 
 
 # Forgetting.

@@ -9,7 +9,7 @@ from faults.campaign import Stage
 from faults.figures import note
 from faults.scenarios import SCENARIOS
 
-LARGE = {"shadow": 3, "base": 3, "budget": 2, "trajectory-packed": 6, "trajectory-covered": 8}
+LARGE = {"shadow": 3, "base": 3, "budget": 2, "trajectory-packed": 6}
 """In each run: of the stories of two whole jobs, and of many files that go at once, one state in so many is judged. With time, all."""
 
 
