@@ -85,3 +85,8 @@ class PlanLayout:
     def rollback(self, number: int) -> Path:
         """That one was."""
         return self.rollbacks / f"{number:06}.json"
+
+    @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        """All of its folders, effects before what they rest on."""
+        return (self.rollbacks, self.promotions, self.snapshots, self.staged, self.answers)

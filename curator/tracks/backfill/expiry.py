@@ -11,8 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from curator.durable.ages import ages_in
+from curator.durable.sweep import sweep
 from curator.errors import BusyError, CuratorError
 from curator.model.times import iso
+from curator.tracks.backfill.errors import NoPlanError
 from curator.tracks.backfill.importing import give_back
 from curator.tracks.backfill.planning import open_ledger
 from curator.tracks.backfill.records import Wish
@@ -26,9 +28,15 @@ if TYPE_CHECKING:
 
 
 def let_expired_go(shop: Shop) -> None:
-    """Remove the proposals of each plan of which one is older than they are kept. A plan that runs just then waits."""
+    """Remove the proposals of each plan of which one is older than they are kept. A plan that runs just then waits.
+
+    What dead writers staged and never named goes as well.
+    """
     for plan_id in plan_ids(shop.layout):
-        apart(f"backfill {plan_id}", partial(_expire, PlanShelf(shop.volume, shop.layout, plan_id), shop), shop)
+        shelf = PlanShelf(shop.volume, shop.layout, plan_id)
+        apart(f"backfill {plan_id}", partial(_expire, shelf, shop), shop)
+        for folder in (shelf.layout.root, *shelf.layout.folders):
+            sweep(shop.volume, folder, shop.clock.now())
 
 
 def end(plan: Plan, shelf: PlanShelf, will: Will, shop: Shop) -> int:
@@ -52,6 +60,9 @@ def forget_project(key: ProjectKey, shop: Shop) -> int:
                 with shelf.alone():
                     shelf.erase()
                 gone += 1
+        except NoPlanError:
+            # A folder whose plan went is what a forgetting that was cut short had left.
+            shelf.erase()
         except CuratorError as fault:
             faults.append(fault)
     if faults:

@@ -226,21 +226,13 @@ class PlanShelf:
 
     def erase(self) -> None:
         """Remove the plan and all that was made of it; its own record last, so that a cut erasing is done again."""
-        for folder in (
-            self.layout.staged,
-            self.layout.answers,
-            self.layout.snapshots,
-            self.layout.rollbacks,
-            self.layout.promotions,
-        ):
+        for folder in self.layout.folders:
             for name in list_names(folder, _NAMES_MAX):
                 self._volume.unlink(folder / name)
             if stamp_of(folder) is not None:
                 self._volume.sync_directory(folder)
                 self._volume.remove_directory(folder)
-        for name in ("windows.json", "wish.json", "run.pid", "plan.json", "run.guard"):
-            remove(self._volume, self.layout.root / name)
-        for name in list_names(self.layout.root, _NAMES_MAX):
+        for name in sorted(list_names(self.layout.root, _NAMES_MAX), key=lambda each: each == self.layout.plan.name):
             remove(self._volume, self.layout.root / name)
         if self._volume.remove_directory(self.layout.root):
             self._volume.sync_directory(self.layout.root.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import json
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from curator.durable.layout import Layout
 from curator.durable.trajectory_layout import TrajectoryLayout
+from curator.durable.volume import Volume
 from curator.errors import RefusedError
 from curator.model.attempt import AttemptState, Correction, Unknown
 from curator.model.budget import Amount
@@ -18,7 +20,7 @@ from curator.model.ids import Day
 from curator.model.ports import CallFailure, Class
 from curator.model.times import day_of
 from curator.tracks.backfill.errors import InputsMovedError, PlanOverError
-from curator.tracks.backfill.expiry import end, let_expired_go
+from curator.tracks.backfill.expiry import end, forget_project, let_expired_go
 from curator.tracks.backfill.importing import import_inputs
 from curator.tracks.backfill.planning import open_ledger
 from curator.tracks.backfill.records import Caps, Wish, new_entry_id
@@ -430,3 +432,52 @@ def test_what_a_plan_leased_that_was_cancelled_before_its_windows_stood_is_free_
 
     assert [type(step) for step in planned.run()] == [Reviewed]
     assert planned.findings() == []
+
+
+def test_what_a_dead_writer_never_named_goes_with_maintenance(tmp_path: Path) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    planned.run()
+    left = planned.shelf.layout.staged / "000002.json.1.01234567-0123-0123-0123-0123456789ab.tmp"
+    left.write_bytes(b"{")
+    planned.world.clock.ms = left.stat().st_mtime_ns // 1_000_000 + 3_700_000
+
+    let_expired_go(planned.shop)
+
+    assert not left.exists()
+    assert len(planned.staged_bytes()) == 1
+
+
+@pytest.mark.parametrize("survive", range(12))
+def test_forgetting_a_project_that_was_cut_short_is_done_again(tmp_path: Path, survive: int) -> None:
+    planned = Planned(tmp_path, adding("Use uv."))
+    planned.session("one", "Please use uv.")
+    planned.make()
+    planned.run()
+    planned.promote()
+    dying = dataclasses.replace(planned.shop, volume=Dying(survive))
+
+    with contextlib.suppress(Died):
+        forget_project(planned.key, dying)
+    (planned.layout.plans / ("plan_" + "1" * 16)).mkdir()
+    forget_project(planned.key, planned.shop)
+
+    assert list(planned.layout.plans.iterdir()) == []
+
+
+class Died(Exception):  # noqa: N818 - the process, not an error of it
+    """The process is gone."""
+
+
+class Dying(Volume):
+    """A volume whose process dies after so many removals."""
+
+    def __init__(self, survive: int) -> None:
+        self._left = survive
+
+    def unlink(self, path: Path) -> bool:
+        self._left -= 1
+        if self._left < 0:
+            raise Died
+        return super().unlink(path)
