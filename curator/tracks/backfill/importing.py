@@ -8,6 +8,8 @@ CRASH      Before the windows stand, the next run indexes again, which changes n
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -17,8 +19,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curator.errors import InvalidRecordError, NotFoundError, StorageError
 from curator.model.ids import session_key
-from curator.model.ledger import Coverage, CoverageState
-from curator.model.limits import COVERED_AT_ONCE_MAX, PLAN_WINDOWS_MAX
+from curator.model.ledger import Coverage, CoverageState, Source
+from curator.model.limits import COVERED_AT_ONCE_MAX, PLAN_WINDOWS_MAX, SOURCE_LEAVES_MAX
 from curator.model.times import iso
 from curator.model.trajectory import PARSER, SANITIZER
 from curator.pi.stream import open_session
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from curator.model.trajectory import Node
     from curator.tracks.backfill.records import Input, Plan, Window
     from curator.tracks.backfill.windows import Cut
+    from curator.tracks.trajectory.facts import Ended
     from curator.tracks.trajectory.ledger import Ledger
     from curator.workflow.shop import Shop
 
@@ -160,9 +163,30 @@ def _index(
             raise _moved(plan, (each,)) from event.error()
         if event.content_digest != each.digest:
             raise _moved(plan, (each,))
+        _note(event, ledger, shop)
         ends[number] = (event.progress.session_id, tuple(leaf.digest for leaf in event.leaves))
         tell(len(ends), len(tasks))
     return [ends[number] for number in sorted(ends)]
+
+
+def _note(ended: Ended, ledger: Ledger, shop: Shop) -> None:
+    """Note in the ledger how far a file was read, unless that stands there."""
+    facts, key = ended.facts, session_key(ended.progress.session_id)
+    damaged = collections.Counter(damage.fault.value for damage in facts.damage)
+    damaged["not told apart"] = facts.damage_count - len(facts.damage)
+    source = Source(
+        session_key=key,
+        path=ended.path,
+        progress=ended.progress,
+        leaves=ended.leaves[-SOURCE_LEAVES_MAX:],
+        nodes=sum(facts.roles.values()),
+        damaged=+damaged,
+        unknown=facts.unknown,
+        read_at=iso(shop.clock.now()),
+    )
+    before = ledger.source(key)
+    if before is None or dataclasses.replace(before, read_at=source.read_at) != source:
+        ledger.read_through(source)
 
 
 def _cut(plan: Plan, ledger: Ledger, ends: Iterable[tuple[str, tuple[Digest, ...]]], shop: Shop) -> Iterator[Cut]:

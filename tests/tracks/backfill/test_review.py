@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import json
 from pathlib import Path
 
 import pytest
 
-from curator.durable.layout import Layout
-from curator.durable.trajectory_layout import TrajectoryLayout
 from curator.durable.volume import Volume
 from curator.errors import RefusedError
 from curator.model.attempt import AttemptState, Correction, Unknown
@@ -25,9 +22,6 @@ from curator.tracks.backfill.importing import import_inputs
 from curator.tracks.backfill.planning import open_ledger
 from curator.tracks.backfill.records import Caps, Wish, new_entry_id
 from curator.tracks.backfill.review import Reviewed, spent_on
-from curator.tracks.backfill.shelf import PlanShelf
-from curator.tracks.trajectory.ledger import Ledger
-from curator.tracks.trajectory.pool import read_sessions
 from curator.workflow.halting import Halted
 from tests.kit import adding
 from tests.session_lines import assistant, lines, tool_result
@@ -353,25 +347,6 @@ def test_words_that_branches_share_are_asked_about_once_also_by_a_later_plan(tmp
     assert planned.run() == []
 
 
-def test_several_processes_read_the_same_windows(tmp_path: Path) -> None:
-    planned = Planned(tmp_path, adding("Use uv."))
-    for number in range(4):
-        planned.session(f"s{number}", f"Wish number {number}.", at=number)
-    planned.make()
-    found = []
-    for folder, jobs in (("one", 1), ("two", 2)):
-        ledger = Ledger(TrajectoryLayout(tmp_path / folder), planned.shop.volume, planned.world.clock)
-        shelf = PlanShelf(planned.shop.volume, Layout(tmp_path / f"agent-{folder}"), planned.plan.id)
-        read = functools.partial(read_sessions, jobs=jobs)
-        with contextlib.closing(ledger):
-            found.append(import_inputs(planned.plan, shelf, ledger, planned.shop, read))
-
-    one, two = found
-    assert one is not None
-    assert one == two
-    assert len(one.windows) == 4
-
-
 def test_what_was_forgotten_since_it_was_indexed_is_not_sent(tmp_path: Path) -> None:
     planned = Planned(tmp_path, adding("Use uv."))
     planned.session("one", "Please use uv.")
@@ -400,38 +375,6 @@ def test_an_entry_that_no_review_can_carry_is_named_before_anything_is_spent(tmp
         planned.run()
 
     assert planned.reviewer.asked == []
-
-
-def test_a_wish_to_stop_ends_the_indexing_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    planned = Planned(tmp_path, adding("Use uv."))
-    planned.session("one", "Please use uv.")
-    planned.make()
-    planned.world.stop.set()
-    with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
-        assert import_inputs(planned.plan, planned.shelf, ledger, planned.shop) is None
-    assert planned.shelf.windows() is None
-    planned.world.stop.clear()
-
-    assert [type(step) for step in planned.run()] == [Reviewed]
-
-
-def test_what_a_plan_leased_that_was_cancelled_before_its_windows_stood_is_free_again(tmp_path: Path) -> None:
-    planned = Planned(tmp_path, adding("Use uv."))
-    planned.session("one", "Please use uv.")
-    planned.make()
-    with contextlib.closing(open_ledger(planned.key, planned.shop)) as ledger:
-        import_inputs(planned.plan, planned.shelf, ledger, planned.shop)
-    (planned.shelf.layout.root / "windows.json").unlink()
-    dead = planned.plan
-    planned.world.clock.ms += 1_000
-    planned.make()
-    assert planned.run() == []
-    end(dead, PlanShelf(planned.shop.volume, planned.layout, dead.id), "cancel", planned.shop)
-    planned.world.clock.ms += 1_000
-    planned.make()
-
-    assert [type(step) for step in planned.run()] == [Reviewed]
-    assert planned.findings() == []
 
 
 def test_what_a_dead_writer_never_named_goes_with_maintenance(tmp_path: Path) -> None:
