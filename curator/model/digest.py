@@ -26,7 +26,7 @@ _FLOAT: Final = re.compile(r"(\d+)(?:\.(\d+))?(?:e([+-]\d+))?")
 _NUMBER_OTHERWISE: Final = re.compile(r"[0-9](?:\.0(?:[,}\]]|$)|e[+-][0-9]|[0-9]{15})")
 """A number that JavaScript may write otherwise: a whole float, one with an exponent, one beyond what is exact. A string
 that only looks so costs the slower way."""
-_ODD_KEY: Final = re.compile('[\ud800-\U0010ffff][^"\ud800-\U0010ffff]*":')
+_ODD_KEY: Final = re.compile('[\ud800-\U0010ffff](?:[^"\\\\\ud800-\U0010ffff]|\\\\.)*":', re.DOTALL)
 """A key that may have another place by UTF-16 code units than by code points: found from its last odd character, for to
 begin at each one would take time by the square in a text of emoji."""
 _SORTED: Final = json.JSONEncoder(

@@ -239,7 +239,7 @@ def _value_under(text: str, start: int, end: int, kind: str) -> Found | None:
 
 def _reads_on(text: str, start: int, end: int) -> bool:
     """Say whether a name stands in a sentence that goes on without a value: most do, and need not be looked at closer."""
-    before = text[start - 2 : start] if start > 1 else ""
+    before = text[start - 2 : start] if start > 1 and text[start] != "-" else ""
     return before[1:] == " " and before[0] in _WORD_ENDS and _GOES_ON.match(text, end) is not None
 
 

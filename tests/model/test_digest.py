@@ -177,6 +177,11 @@ def test_keys_behind_other_odd_characters_are_found_as_well() -> None:
     assert canonical({"\ue000a😀b": 1, "😀z": "😀"}) == '{"😀z":"😀","\ue000a😀b":1}'
 
 
+def test_a_quote_or_a_backslash_in_an_odd_key_hides_it_from_nobody() -> None:
+    assert canonical({'\ue000"': 1, '😀"': 2}) == '{"😀\\"":2,"\ue000\\"":1}'
+    assert canonical({"\ue000\\": 1, "😀\\": 2}) == '{"😀\\\\":2,"\ue000\\\\":1}'
+
+
 def test_a_text_of_emoji_takes_time_by_its_length_not_by_the_square() -> None:
     text = "😀" * 200_000
 
