@@ -164,9 +164,9 @@ def test_a_041_where_nobody_watches_a_service_whose_loop_stands_still_ends_by_it
         "-P",
         str(record),
         "-e",
-        "inject=openat:delay_enter=4000000",
+        "inject=openat:delay_enter=2000000",
     )
-    service = serve(place, "env", "WATCHDOG_USEC=1000000", *held)
+    service = serve(place, "env", "WATCHDOG_USEC=400000", *held)
     wait_until(place.layout.instance_pid.exists)
     place.enqueue(key)
     ran = ended(service)
