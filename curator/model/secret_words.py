@@ -68,9 +68,10 @@ _JOINT: Final = re.compile(r"[\"'`][ \t]{0,8}+[+.&\\\r\n]")
 """What a joint of two strings begins with: quicker to look for."""
 _DIGIT: Final = re.compile(r"[0-9]")
 _RANDOM_AFTER: Final = re.compile(
-    r"\n[ \t>|#*]{0,40}+(?:(?=\S*[0-9])(?=\S*[A-Za-z])\S{4}|(?=\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z]))\S{8})"
+    rf"\n(?<=[\r{RUN_CHARS}]\n)[ \t>|#*]{{0,40}}+"
+    r"(?:(?=\S*[0-9])(?=\S*[A-Za-z])\S{4}|(?=\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z]))\S{8})"
 )
-"""A line that may begin with the rest of a token; see how `redaction` judges it."""
+"""A line that may begin with the rest of a token, after one that ends as a token may; see how `redaction` judges it."""
 
 
 def traits(text: str) -> int:

@@ -240,16 +240,18 @@ def _spoken(content: dict[str, Json]) -> str:
     for item in said if isinstance(said, list) else []:
         if not isinstance(item, dict):
             continue
-        text, tool = item.get("text"), item.get("name")
-        if item.get("type") == "text" and isinstance(text, str):
+        kind = item.get("type")
+        if kind == "text" and isinstance(text := item.get("text"), str):
             parts.append(text)
-        elif item.get("type") == "toolCall" and isinstance(tool, str):
+        elif kind == "toolCall" and isinstance(tool := item.get("name"), str):
             parts.append(f"[tool call: {_tool_name(tool)}]")
     return "\n".join(parts)
 
 
 def _tool_name(name: Json) -> str:
     """Return a tool's name on one line: a model may call a tool by any text, and then it is not a name."""
+    if isinstance(name, str) and name.isidentifier() and len(name) <= _TOOL_NAME_CHARS_MAX:
+        return name
     return " ".join(name.split())[:_TOOL_NAME_CHARS_MAX] if isinstance(name, str) and name.strip() else "unknown"
 
 

@@ -245,10 +245,10 @@ def is_pis_content(message: Json) -> bool:
 
 
 def _is_pis_block(block: Json) -> bool:
-    kind = block.get("type") if isinstance(block, dict) else None
-    if not isinstance(block, dict) or not isinstance(kind, str) or kind not in _BLOCKS:
+    if not isinstance(block, dict):
         return False
-    return kind != "text" or isinstance(block.get("text"), str)
+    kind = block.get("type")
+    return isinstance(block.get("text"), str) if kind == "text" else isinstance(kind, str) and kind in _BLOCKS
 
 
 def derived_id(session_id: str, line: int) -> str:

@@ -29,6 +29,8 @@ SESSION_ID_CHARS_MAX: Final = 512
 REMEDY: Final = "The session was left as it is; open it in Pi, or choose another one"
 _VERSION_MAX: Final = 3
 _BLOCK_BYTES: Final = 1_048_576
+_BUFFER_BYTES: Final = 262_144
+"""What is read at once: a line is larger than a buffer usually is, and then takes many calls."""
 _HEAD: Final = re.compile(
     rb'\{ ?"type": ?"[a-z_]{1,64}", ?"id": ?"([A-Za-z0-9._:-]{1,256})", ?"parentId": ?(?:null|"([^"\\]{1,256})")'
 )
@@ -91,7 +93,7 @@ def open_session(path: Path) -> BinaryIO:
         # A pipe would make `open` wait for a writer, so the kind is asked first.
         if not stat.S_ISREG(path.stat().st_mode):
             raise InvalidRecordError(path, "is not a regular file", remedy="Give the path of a session file")
-        return path.open("rb")
+        return path.open("rb", buffering=_BUFFER_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(f"{path}: there is no such session", remedy="Look under Pi's sessions folder") from None
     except OSError as error:
