@@ -7,6 +7,7 @@ between marks that the evidence cannot know, pass through redaction, and entries
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 from typing import Final
 
 from curator.model.limits import ENTRY_CHARS_MAX, MEMORY_CHARS_MAX, OPERATIONS_MAX
@@ -15,6 +16,8 @@ from curator.model.ports import Brief
 from curator.model.redaction import redact
 from curator.model.text import context_filter
 
+_ENTRIES_SHOWN_MAX: Final = 1_024
+"""Texts of entries, each of at most some hundred characters, that are kept as they were shown last."""
 PROMPT_VERSION: Final = 1
 """Goes up with every change of the wording, so that a request's digest tells which one was used."""
 
@@ -149,8 +152,13 @@ def _memory(brief: Brief) -> str:
 def _entry(entry: Entry) -> str:
     assessed = f"assessed {entry.importance_assessed_at}" if entry.importance_assessed_at else "unassessed"
     writers = f"{entry.created_by or 'unknown'}, then {entry.updated_by or 'unknown'}"
-    text = redact(context_filter(entry.text)).replace("\n", "\n  ")
     return (
         f"- id {entry.id} | importance {entry.importance}, {assessed} | created {entry.created_at},"
-        f" updated {entry.updated_at} | written by {writers}\n  {text}"
+        f" updated {entry.updated_at} | written by {writers}\n  {_shown(entry.text)}"
     )
+
+
+@lru_cache(maxsize=_ENTRIES_SHOWN_MAX)
+def _shown(text: str) -> str:
+    """Return an entry's text as a model may see it. Most entries were shown at the review before."""
+    return redact(context_filter(text)).replace("\n", "\n  ")
