@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import email.utils
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Final, Literal, TypeAlias
 
 from curator.model.digest import Digest, Json, digest_of
@@ -37,6 +38,8 @@ from curator.model.times import is_iso
 Writer: TypeAlias = Literal["assistant_tool", "background_review"]
 
 EPOCH: Final = "1970-01-01T00:00:00.000Z"
+_BRANCHES_MAX: Final = 64
+"""One review asks about the same two or three branches again and again."""
 _WIDE_ID = Annotated[EntryId, Pattern(r"[A-Za-z0-9_-][A-Za-z0-9._:-]{0,255}", "an entry id")]
 """Wide enough for both a job's ids and the store's; `check_for_job` and `check_for_store` narrow it (W18)."""
 
@@ -78,12 +81,18 @@ class Branch(Record):
 
     def sanitized(self) -> Branch:
         """Return the branch as a job or a base may carry it: clean texts, no session ids."""
-        entries = tuple(
-            dataclasses.replace(entry, text=sanitize(entry.text), source_session_id=None) for entry in self.entries
-        )
-        return dataclasses.replace(self, entries=entries)
+        return _sanitized(self)
 
 
+@lru_cache(maxsize=_BRANCHES_MAX)
+def _sanitized(branch: Branch) -> Branch:
+    entries = tuple(
+        dataclasses.replace(entry, text=sanitize(entry.text), source_session_id=None) for entry in branch.entries
+    )
+    return dataclasses.replace(branch, entries=entries)
+
+
+@lru_cache(maxsize=_BRANCHES_MAX)
 def branch_digest(branch: Branch) -> Digest:
     """Return the digest by which a branch is compared before it is swapped."""
     return digest_of(branch.encode())

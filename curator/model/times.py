@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 _ISO: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)\.(\d{3})Z", re.ASCII)
+_ISO_CHARS: Final = len("2026-01-01T00:00:00.000Z")
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 
 DAY_MS: Final = 86_400_000
@@ -35,6 +36,12 @@ def ms_of(text: str) -> int:
 
 def is_iso(text: str) -> bool:
     """Tell whether `text` is a moment in the protocol's one spelling."""
+    return len(text) == _ISO_CHARS and _is_moment(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_moment(text: str) -> bool:
+    # A memory's moments come again with each record that holds it.
     try:
         ms_of(text)
     except ValueError:
