@@ -79,7 +79,7 @@ class Service:
     """One long-lived worker over one agent folder."""
 
     def __init__(
-        self, app: App, clock: Clock, notifier: Notifier, wake: Wake, signals: Signals, stall: StallWatch | None
+        self, app: App, clock: Clock, notifier: Notifier, wake: Wake, signals: Signals, stall: StallWatch
     ) -> None:
         """Prepare to serve `app`; `stall` looks after the loop where no manager does."""
         self._app = app
@@ -109,13 +109,11 @@ class Service:
                 self._wake.start()
                 self._notifier.ready(self._said)
                 self._tell_serving()
-                if self._stall is not None:
-                    self._stall.start()
+                self._stall.start()
                 try:
                     self._serve(pool)
                 finally:
-                    if self._stall is not None:
-                        self._stall.end()
+                    self._stall.end()
                     self._notifier.stopping()
                     self._app.shop.listener.tell(Leaving(pool.busy))
                     self._wind_up(pool)
@@ -135,8 +133,7 @@ class Service:
             self._between(pool)
             self._say_status(pool.busy)
             self._notifier.alive()
-            if self._stall is not None:
-                self._stall.round()
+            self._stall.round()
             self._wake.wait(self._pause_ms(pool) / 1000)
 
     def _say_status(self, busy: int) -> None:

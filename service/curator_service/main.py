@@ -60,8 +60,8 @@ def _serve(outlet: Outlet) -> int:
     return 0
 
 
-def _stall_watch(notifier: Notifier, listener: Listener, outlet: Outlet) -> StallWatch | None:
-    """Return what ends a process whose loop stands still, where no manager does."""
+def _stall_watch(notifier: Notifier, listener: Listener, outlet: Outlet) -> StallWatch:
+    """Return what ends a process whose loop stands still, unless a manager does."""
 
     def give_up(limit_s: float) -> None:
         fact = (
@@ -73,7 +73,7 @@ def _stall_watch(notifier: Notifier, listener: Listener, outlet: Outlet) -> Stal
         os._exit(STATUS)
 
     limit_s = LIMIT_S if notifier.watchdog_s is None else 2 * notifier.watchdog_s
-    return None if notifier.is_heard else StallWatch(limit_s, give_up)
+    return StallWatch(None if notifier.is_heard else limit_s, give_up)
 
 
 def _open_missing() -> None:

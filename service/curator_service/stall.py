@@ -22,8 +22,8 @@ _LOOKS: Final = 8
 class StallWatch:
     """Counts the rounds of a loop. Time in which the whole process was stopped is none of the loop's."""
 
-    def __init__(self, limit_s: float, give_up: Callable[[float], object]) -> None:
-        """Call `give_up` with the limit, from a thread, when no round came for that long."""
+    def __init__(self, limit_s: float | None, give_up: Callable[[float], object]) -> None:
+        """Call `give_up` with the limit, from a thread, when no round came for that long; None: never."""
         self._limit_s = limit_s
         self._give_up = give_up
         self._rounds = 0
@@ -31,7 +31,8 @@ class StallWatch:
 
     def start(self) -> None:
         """Begin to look."""
-        threading.Thread(target=self._look, name="stall", daemon=True).start()
+        if self._limit_s is not None:
+            threading.Thread(target=self._look, args=(self._limit_s,), name="stall", daemon=True).start()
 
     def round(self) -> None:
         """The loop has come round."""
@@ -41,12 +42,12 @@ class StallWatch:
         """Look no more: the loop is left."""
         self._is_over.set()
 
-    def _look(self) -> None:
+    def _look(self, limit_s: float) -> None:
         seen, still = -1, 0
         # A process that was stopped, or slept with its machine, wakes to a clock that went on: so looks are counted.
-        while not self._is_over.wait(self._limit_s / _LOOKS):
+        while not self._is_over.wait(limit_s / _LOOKS):
             rounds = self._rounds
             seen, still = rounds, still + 1 if rounds == seen else 0
             if still >= _LOOKS:
-                self._give_up(self._limit_s)
+                self._give_up(limit_s)
                 return
