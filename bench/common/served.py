@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curator_service.loop import Service, Signals
 from curator_service.notify import Notifier
+from curator_service.stall import StallWatch
 from curator_service.wake import Wake
 
 from bench.common.place import Place, Silence, hand_over
@@ -103,7 +104,7 @@ class _Running:
         self._signals = Signals(clock)
         self._wake = Wake(app.watched_folders(), print)
         self._signals.wake(self._wake.poke)
-        self._service = Service(app, clock, Notifier({}), self._wake, self._signals, None)
+        self._service = Service(app, clock, Notifier({}), self._wake, self._signals, StallWatch(None, print))
         self._thread = threading.Thread(target=self._service.run, name="service")
 
     def start(self) -> None:
