@@ -12,7 +12,7 @@ from curator.errors import CuratorError
 from curator.model.attempt import LegacyCarry
 from curator.model.digest import digest_of_text
 from curator.model.feedback import Pending
-from curator.model.ids import Day
+from curator.model.ids import Day, JobId
 from curator.model.ports import CallFailure, Class
 from curator.model.times import iso
 from curator.workflow.undo import undo
@@ -61,6 +61,7 @@ class History:
         self.world.configure()
         self.answers: list[str] = []
         self.asked = 0
+        self.enqueued: list[str] = []
         self.warned: list[str] = []
         self.app = self._open(Quick(self.world.clock))
         self.layout = self.app.layout
@@ -95,6 +96,7 @@ class History:
         shop = self.app.shop
         shop.mailbox(self.key).register(Pending(job_id=job.id, job_digest=job.digest, branch_name=MAIN))
         shop.stores.spool.enqueue(job)
+        self.enqueued.append(job.id)
         return job.id
 
     def carry(self) -> None:
@@ -129,8 +131,8 @@ class History:
     def hold(self) -> None:
         spool = self.app.shop.stores.spool
         with contextlib.suppress(CuratorError):
-            for waiting in spool.waiting()[:1]:
-                spool.hold(waiting.job_id)
+            for waiting in self._newest():
+                spool.hold(JobId(waiting.stem))
 
     def undo(self) -> None:
         with contextlib.suppress(CuratorError):
@@ -138,11 +140,19 @@ class History:
 
     def tear(self) -> None:
         """Damage a record that waits: it is set aside at the next review."""
-        for path in sorted(self.layout.queued.glob("*.json"))[:1]:
+        for path in self._newest():
             # By a rename, as every writer does: what somebody edits in place shows at a rebuild alone.
             torn = path.with_suffix(".torn")
             torn.write_bytes(b"{")
             torn.replace(path)
+
+    def _newest(self) -> list[Path]:
+        """The record of the job that was enqueued last, of those that wait, if any does.
+
+        Not the first by name: the ids, and so their order, hang on the path that the test was given.
+        """
+        waiting = [path for each in self.enqueued if (path := self.layout.queued / f"{each}.json").exists()]
+        return waiting[-1:]
 
     def pass_by(self, hours: int) -> None:
         self.world.clock.ms += hours * HOUR_MS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import create_engine, insert
@@ -18,6 +19,9 @@ from curator.model.ids import Day, ProjectKey
 from curator.model.limits import REPORT_DAYS_MAX, REPORT_ROWS_MAX
 from curator.model.times import day_of, ms_of
 from tests.audit.histories import HOUR_MS, History
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +135,22 @@ def test_a_scope_leaves_out_what_is_not_in_it(history: History) -> None:
     assert mine.spent.actual.calls == sum(int(str(each["actual_calls"])) for each in due) > 5
     assert mine.aside == ()
     assert (nobodys.days, nobodys.models, nobodys.outcomes, nobodys.waiting, nobodys.memories) == ((), (), {}, (), ())
+
+
+def test_a_call_whose_jobs_record_was_lost_counts_in_the_whole_and_in_no_project(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.enqueue()
+    history.review("add")
+    history.enqueue()
+    history.review("retry")
+    history.tear()
+    history.review()
+    jobs = [dict(row)["job_id"] for row in history.files()["jobs"]]
+    assert [dict(row)["job_id"] in jobs for row in history.files()["attempts"]].count(False) == 1
+
+    whole, mine = asked(history), asked(history, Scope(project_key=history.key))
+
+    assert (whole.spent.actual.calls, mine.spent.actual.calls) == (2, 1)
 
 
 def test_a_long_past_is_cut_and_counted() -> None:
