@@ -23,9 +23,14 @@ Digest = NewType("Digest", str)
 DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _FLOAT: Final = re.compile(r"(\d+)(?:\.(\d+))?(?:e([+-]\d+))?")
-_NUMBER_OTHERWISE: Final = re.compile(r"[0-9](?:\.0(?:[,}\]]|$)|e[+-][0-9]|[0-9]{15})")
-"""A number that JavaScript may write otherwise: a whole float, one with an exponent, one beyond what is exact. A string
-that only looks so costs the slower way."""
+_NUMBER_OTHERWISE: Final = re.compile(
+    r"(?:^|[\[,:])-?(?:[0-9]{16}|[0-9]+\.0(?:[,}\]]|$)|[0-9]+(?:\.[0-9]+)?e)",
+)
+"""A number that JavaScript may write otherwise: one beyond what is exact, a whole float, one with an exponent. It is told by
+what stands before it, for ids and digests are full of the same; a string that looks so all the same costs the slower way."""
+_SMALL: Final = re.compile(r'(?<=[^\\\[{,:]":)-?[0-9]+(?:\.[0-9]+)?e-0[56](?=[,}])')
+"""A number that only the library writes with an exponent, such as the cost of a call. The quote before it ends a key: one
+that begins a string follows a bracket, comma or colon, and one within a string a backslash."""
 _ODD_KEY: Final = re.compile('[\ud800-\U0010ffff](?:[^"\\\\\ud800-\U0010ffff]|\\\\.)*":', re.DOTALL)
 """A key that may have another place by UTF-16 code units than by code points: found from its last odd character, for to
 begin at each one would take time by the square in a text of emoji."""
@@ -147,6 +152,9 @@ def _quickly(encode: Callable[[Json], str], value: Json) -> str | None:
         text = encode(value)
     except ValueError:
         return None
+    if not _NUMBER_OTHERWISE.search(text):
+        return text
+    text = _SMALL.sub(lambda match: number(float(match.group())), text)
     return None if _NUMBER_OTHERWISE.search(text) else text
 
 

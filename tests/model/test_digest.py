@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curator.model.digest import (
@@ -42,14 +42,38 @@ ANY_JSON: Final = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
-EDGES: Final = (0.0, -0.0, 1e16, 1e21, 1e-7, 5e-324, 123456789012345680.0, 2**53, 2**53 + 1, -(10**15), 10**22, 0.1)
+EDGES: Final = (
+    0.0,
+    -0.0,
+    1e16,
+    1e21,
+    1e-7,
+    5e-324,
+    123456789012345680.0,
+    2**53,
+    2**53 + 1,
+    -(10**15),
+    10**22,
+    0.1,
+    1.1e-05,
+    -2e-06,
+)
 """Numbers that the two languages spell otherwise, and their neighbours."""
+LIKE_NUMBERS: Final = st.lists(st.sampled_from(('"', ":", ",", "{", "}", "\\", "a", "1e-05", "2.0", "9" * 16))).map(
+    "".join
+)
+"""Strings that look like what stands around a number, once they are escaped or not."""
 ANY_NUMBERED: Final = st.recursive(
     st.sampled_from(EDGES)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.integers()
-    | st.text(st.sampled_from('a":,{}[]0.e1-\\\n\u2028\ud800\udc00\ue000\U0001f600'), max_size=12),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.sampled_from('ab":\ud800\ue000\U0001f600')), inner),
+    | st.text(st.sampled_from('a":,{}[]0.e1-\\\n\u2028\ud800\udc00\ue000\U0001f600'), max_size=12)
+    | LIKE_NUMBERS,
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(LIKE_NUMBERS, inner)
+        | st.dictionaries(st.text(st.sampled_from('ab":\ud800\ue000\U0001f600')), inner)
+    ),
     max_leaves=12,
 )
 
@@ -86,6 +110,12 @@ def test_canonical_text_is_that_of_rfc_8785_where_both_have_the_value(value: _Co
     assert canonical(value).encode() == rfc8785.dumps(value)
 
 
+@example([":1e-05,"])
+@example([":1e-05}"])
+@example(['a":1e-05,'])
+@example(['\\":1e-05,'])
+@example({":1e-05,": 1e-05})
+@example({'a":1e-05,': 1e-05, "": 2e-06, ",": 2e-06, "\\": 2e-06})
 @given(ANY_NUMBERED)
 def test_the_librarys_text_is_only_taken_where_it_is_javascripts(value: Json) -> None:
     assert canonical(value) == _written(value, sort=True)
