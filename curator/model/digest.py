@@ -23,11 +23,11 @@ Digest = NewType("Digest", str)
 DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _FLOAT: Final = re.compile(r"(\d+)(?:\.(\d+))?(?:e([+-]\d+))?")
-_NUMBER_OTHERWISE: Final = re.compile(
-    r"(?:^|[\[,:])-?(?:[0-9]{16}|[0-9]+\.0(?:[,}\]]|$)|[0-9]+(?:\.[0-9]+)?e)",
-)
+_NUMBER_OTHERWISE: Final = re.compile(r"[\[,:]-?[0-9](?:[0-9]{15}|[0-9]*(?:\.0[,}\]]|(?:\.[0-9]+)?e))")
 """A number that JavaScript may write otherwise: one beyond what is exact, a whole float, one with an exponent. It is told by
 what stands before it, for ids and digests are full of the same; a string that looks so all the same costs the slower way."""
+_NUMBER_BEGINS: Final = "-0123456789"
+"""So begins the text of a number that stands alone."""
 _SMALL: Final = re.compile(r'(?<=[^\\\[{,:]":)-?[0-9]+(?:\.[0-9]+)?e-0[56](?=[,}])')
 """A number that only the library writes with an exponent, such as the cost of a call. The quote before it ends a key: one
 that begins a string follows a bracket, comma or colon, and one within a string a backslash."""
@@ -151,6 +151,8 @@ def _quickly(encode: Callable[[Json], str], value: Json) -> str | None:
     try:
         text = encode(value)
     except ValueError:
+        return None
+    if text[0] in _NUMBER_BEGINS:
         return None
     if not _NUMBER_OTHERWISE.search(text):
         return text
