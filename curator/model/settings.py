@@ -125,7 +125,7 @@ class CuratorSettings(Record):
     on_stale: Annotated[Literal["rebase", "report"], MayBeAbsent()] = "rebase"
     """Whether a job whose branch moved is judged anew, or ends stale as the protocol's own worker does it."""
     concurrency: Annotated[int, Integer(1, CONCURRENCY_MAX), MayBeAbsent()] = 4
-    """How many jobs the service reviews at once; a limit can be overshot by as many calls in flight."""
+    """How many calls the service has under way at once; a limit can be overshot by as many."""
     require_power_safe: Annotated[bool, MayBeAbsent()] = False
     """Refuse a disk that cannot flush a folder, instead of promising less."""
     via: Annotated[Via, MayBeAbsent()] = "auto"

@@ -163,6 +163,9 @@ def _settle(
 ) -> Proposal | Missed:
     """Checkpoint what came back, then say what it cost."""
     outcome, missed = _judge(claim, sent, brief, answer, shop)
+    if missed is None:
+        # Whoever is next may ask. Of a failure all others learn first: it may stop them too.
+        shop.place.leave()
     result = ProviderResult(
         attempt_id=sent.id, proposal_digest=proposal_digest(outcome), job=claim.job, outcome=outcome
     )

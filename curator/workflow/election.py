@@ -42,15 +42,22 @@ def decide(claim: Claim, memory: ProjectStore, shop: Shop) -> tuple[Decision, Cl
         decision = shop.stores.decisions.find(claim.job.id)
         if decision is not None:
             return decision, claim
-        base = take_base(claim.job, memory, shop)
         attempts = attempts_of(claim.job, shop, claim)
         count = tally(attempts, shop.stores.decisions.results(claim.job.id))
+        # With nothing to elect, and tries left, a call comes next, against the branch as it then stands.
+        if not count.completed and not count.is_spent and not shop.place.take(claim, shop.stores.spool):
+            return Interrupted(), claim
+        base = take_base(claim.job, memory, shop)
         chosen = _electable(claim.job, base, attempts, count, shop)
         if chosen is not None:
             shop.stores.spool.check_lease(claim)
             return shop.stores.decisions.elect(chosen), claim
         if count.is_spent:
             return Ended(count.last_failure_code or "review_error"), claim
+        if not shop.place.is_taken:
+            if not shop.place.take(claim, shop.stores.spool):
+                return Interrupted(), claim
+            continue
         if any(seen.latest.lease_token == claim.running.lease_token for seen in attempts):
             # This claim has made its attempt. A new one needs a new number and token: the id comes from both.
             shop.listener.tell(Rebased(claim.job.id, claim.attempt, len(count.completed)))

@@ -1,6 +1,7 @@
 """Several jobs at once, never two of one branch: parallel jobs are the group commit.
 
-One thread fills the slots; each slot takes one job and carries it to its end. A job's failure costs that job.
+One thread fills the slots; each slot takes one job and carries it to its end. A job's failure costs that job. There are
+twice as many slots as calls may be under way: one call follows on another while the answer before it is still applied.
 
 INVARIANT  Two jobs of one branch are never under way here together; the spool's running records say the same to others.
 """
@@ -18,7 +19,8 @@ from curator.errors import BusyError, StorageError
 from curator.model.event import Stopped
 from curator.model.limits import CONCURRENCY_MAX
 from curator.model.ports import Class
-from curator.workflow.ending import Applied, Ended, OverBudget, Waits
+from curator.workflow.calls import Calls, Place
+from curator.workflow.ending import Applied, Ended, Interrupted, OverBudget, Waits
 from curator.workflow.headroom import has_room
 from curator.workflow.line import Lookout
 from curator.workflow.retry import wait_ms
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from curator.workflow.line import Branch
     from curator.workflow.shop import Shop
 
+_SLOTS: Final = 2
+"""For each call that may be under way: one job that is asked about, and one that gets ready or is brought to its end."""
 _DISK_PAUSE_MS: Final = 5_000
 """After the disk refused, nothing is begun for so long: it is full or failing for every job alike."""
 _BUSY_PAUSE_MS: Final = 250
@@ -59,12 +63,13 @@ class Pool:
     def __init__(self, shop: Shop, concurrency: int, pulse: Pulse, wake: Callable[[], None]) -> None:
         """Make `concurrency` slots; `wake` is called from a slot's thread when its job has ended."""
         self._stop, self._abort = threading.Event(), threading.Event()
-        self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
+        self._calls = Calls(concurrency)
+        self._shop = self._own(shop)
         self._concurrency = concurrency
         self._pulse = pulse
         self._wake = wake
         # A thread is only made when a slot needs it, so that the number of slots may be changed.
-        self._threads = ThreadPoolExecutor(CONCURRENCY_MAX, thread_name_prefix="job")
+        self._threads = ThreadPoolExecutor(_SLOTS * CONCURRENCY_MAX, thread_name_prefix="job")
         # Signs of life are written beside the work, in their order.
         self._signs = ThreadPoolExecutor(1, thread_name_prefix="pulse")
         self._mutex = threading.Lock()
@@ -97,10 +102,14 @@ class Pool:
     def replace_shop(self, shop: Shop) -> None:
         """Use other settings from the next job on; those under way end as they began."""
         with self._mutex:
-            self._shop = dataclasses.replace(shop, stop=self._stop, abort=self._abort)
+            self._shop = self._own(shop)
             self._concurrency = shop.settings.concurrency
+            self._calls.resize(self._concurrency)
             self._blocked_until = None
             self._lookout = Lookout()
+
+    def _own(self, shop: Shop) -> Shop:
+        return dataclasses.replace(shop, stop=self._stop, abort=self._abort)
 
     def fill(self) -> int:
         """Claim and begin what may run now; return how many were begun. Call it from one thread only."""
@@ -116,6 +125,8 @@ class Pool:
             return 0
         if self._blocked_until is not None and (now >= self._blocked_until or self._has_room_again(shop)):
             self._blocked_until = None
+        if self._blocked_until is None:
+            self._calls.reopen()
         self._learn(now)
         pause_ms = self._lookout.pause_ms(shop)
         if pause_ms or self._is_full():
@@ -138,8 +149,7 @@ class Pool:
 
     def close(self, grace_ms: int, hurry: Stop) -> bool:
         """Begin nothing more and wait for what is under way; tell whether all ended before the grace, or `hurry`."""
-        self._is_closing = True
-        self._stop.set()
+        self._begin_no_more()
         ended = self._await_end(grace_ms, hurry)
         if ended:
             self._shut_down()
@@ -147,12 +157,16 @@ class Pool:
 
     def abort(self, grace_ms: int) -> bool:
         """Cut the calls that are under way, and wait for their claims to be given back."""
-        self._is_closing = True
-        self._stop.set()
+        self._begin_no_more()
         self._abort.set()
         ended = self._await_end(grace_ms)
         self._shut_down(wait=ended)
         return ended
+
+    def _begin_no_more(self) -> None:
+        self._is_closing = True
+        self._stop.set()
+        self._calls.shut()
 
     def _shut_down(self, *, wait: bool = True) -> None:
         self._threads.shutdown(wait=wait, cancel_futures=not wait)
@@ -171,7 +185,7 @@ class Pool:
         return self._over_budget is not None and has_room(shop, self._over_budget.hold)
 
     def _is_full(self) -> bool:
-        return self.busy >= self._concurrency
+        return self.busy >= _SLOTS * self._concurrency
 
     def _learn(self, now: int) -> None:
         """Take in what became of the jobs that ended since; the line holds while each of them is over for good."""
@@ -234,8 +248,9 @@ class Pool:
             self._slots[waiting.branch].claim = claim
         self._tell_pulse()
         try:
-            ending = take_turn(claim, shop)
-            self._note(claim, ending)
+            with Place(self._calls) as place:
+                ending = take_turn(claim, dataclasses.replace(shop, place=place))
+                self._note(claim, ending)
         except StorageError:
             raise
         except Exception as error:  # noqa: BLE001 - a defect in one job must not end the daemon; its type is told, no text
@@ -250,12 +265,16 @@ class Pool:
             assert isinstance(ending, OverBudget | Waits)
             self._blocked_until = ending.available_at
             self._over_budget = ending if isinstance(ending, OverBudget) else None
+            self._calls.shut()
         with self._mutex:
             pause = self._streak.note(claim.job.id, ending, self._shop.clock.now())
         if pause is not None:
             self._blocked_until, self._over_budget = self._streak.until, None
+            self._calls.shut()
             self._shop.listener.tell(pause)
-        self._rest = rest_state(ending)
+        if not isinstance(ending, Interrupted):
+            # Who was sent away has nothing to say of the others.
+            self._rest = rest_state(ending)
 
     def _isolate(self, claim: Claim, error: Exception, shop: Shop) -> None:
         fact = f"unexpected {type(error).__name__}"

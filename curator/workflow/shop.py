@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from curator.store.mailbox import Mailbox
 from curator.store.memory import ProjectStore
+from curator.workflow.calls import Calls, Place
 
 if TYPE_CHECKING:
     from curator.durable.layout import Layout
@@ -56,6 +57,8 @@ class Shop:
     worker_id: WorkerId
     abort: Stop | None = None
     """Cut the calls that are under way; None where the wish to stop does so at once."""
+    place: Place = dataclasses.field(default_factory=lambda: Place(Calls(1)))
+    """Where a job waits for its turn to ask; a pool gives each job its own."""
 
     def memory(self, key: ProjectKey, authority: Literal["shadow", "external"]) -> ProjectStore:
         """Return the project store that a job of this authority may change."""

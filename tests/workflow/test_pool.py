@@ -13,20 +13,23 @@ from curator.model.event import Stopped
 from curator.model.heartbeat import WorkerState
 from curator.model.ids import JobId, ProjectKey
 from curator.model.job import Job
-from curator.model.ports import Answer, CallFailure, Prepared, Stop
+from curator.model.ports import Answer, CallFailure, Class, Prepared, Stop
 from curator.workflow.claim import take
 from curator.workflow.line import line_up
 from curator.workflow.pool import Pool
+from tests.acceptance.processes import wait_until
+from tests.foreign import foreground_add
 from tests.kit import HandClock, ScriptedReviewer, World, adding
 
 PATIENCE_S: Final = 20.0
+REVIEWED: Final = adding("It was reviewed.")
 
 
 class Thinking(ScriptedReviewer):
     """Thinks about each job until it may answer, and counts who else is being thought about."""
 
-    def __init__(self, clock: HandClock) -> None:
-        super().__init__(adding("It was reviewed."), clock=clock)
+    def __init__(self, clock: HandClock, says: str | CallFailure) -> None:
+        super().__init__(says, clock=clock)
         self.inside: set[str] = set()
         self.most = 0
         self.may_answer = threading.Event()
@@ -62,10 +65,10 @@ class Noting:
 class Scene:
     """A pool over four projects, and a reviewer that thinks until it may answer."""
 
-    def __init__(self, tmp_path: Path) -> None:
+    def __init__(self, tmp_path: Path, says: str | CallFailure = REVIEWED) -> None:
         self.world = World(tmp_path / "agent")
         self.world.configure()
-        self.reviewer = Thinking(self.world.clock)
+        self.reviewer = Thinking(self.world.clock, says)
         self.app = self.world.open(self.reviewer)
         self.keys = [self.world.project(self.app, tmp_path / name) for name in ("one", "two", "three", "four")]
         self.woken = threading.Semaphore(0)
@@ -100,17 +103,70 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     made.reviewer.may_answer.set()
 
 
-def test_as_many_jobs_run_at_once_as_there_are_slots(scene: Scene) -> None:
+def test_as_many_calls_are_under_way_as_may_be_and_as_many_jobs_again_are_ready(scene: Scene) -> None:
     for key in scene.keys:
         scene.enqueue(key, "a")
-    pool = scene.pool(3)
+        scene.enqueue(key, "b")
+    pool = scene.pool(2)
 
-    assert pool.fill() == 3
-    assert scene.reviewer.wait_for(3)
+    assert pool.fill() == 4
+    assert scene.reviewer.wait_for(2)
     assert pool.fill() == 0
-    scene.end(pool, 4)
+    assert len(scene.app.shop.stores.spool.running()) == 4
+    scene.end(pool, 8)
 
-    assert (scene.reviewer.most, scene.over(scene.app)) == (3, 4)
+    assert (scene.reviewer.most, scene.over(scene.app)) == (2, 8)
+
+
+def test_who_waits_for_a_call_to_end_keeps_its_claim_alive_and_is_asked_about_the_memory_as_it_then_is(
+    scene: Scene,
+) -> None:
+    first, second = (scene.enqueue(key, "a") for key in scene.keys[:2])
+    pool = scene.pool(1)
+    assert pool.fill() == 2
+    assert scene.reviewer.wait_for(1)
+    (asked,) = scene.reviewer.inside
+    waiting = second if asked == f"review {first.id}" else first
+    wait_until(lambda: [each.name for each in threading.enumerate()].count("lease") == 2)
+
+    foreground_add(scene.app.layout.root / waiting.project_key, "Written by hand while it waited.")
+    scene.end(pool, 2)
+
+    assert len(scene.reviewer.asked) == 2
+    assert scene.over(scene.app) == 2
+    base = scene.reviewer.briefs[1].base
+    assert "Written by hand while it waited." in [entry.text for entry in base.entries]
+
+
+def test_who_waits_for_a_call_to_end_goes_back_unasked_when_the_pool_closes(scene: Scene) -> None:
+    for key in scene.keys[:2]:
+        scene.enqueue(key, "a")
+    pool = scene.pool(1)
+    assert pool.fill() == 2
+    assert scene.reviewer.wait_for(1)
+
+    assert not pool.close(0, threading.Event())
+    assert scene.woken.acquire(timeout=PATIENCE_S)
+
+    (given_back,) = scene.app.shop.stores.spool.queued()
+    assert given_back.available_at is None
+    scene.reviewer.may_answer.set()
+    assert pool.close(int(PATIENCE_S * 1000), threading.Event())
+    assert len(scene.reviewer.asked) == 1
+
+
+def test_who_waits_for_a_call_to_end_goes_back_unasked_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, CallFailure("auth_unavailable", Class.CONFIGURATION, "There is no key."))
+    for key in scene.keys[:2]:
+        scene.enqueue(key, "a")
+    pool = scene.pool(1)
+    assert pool.fill() == 2
+    assert scene.reviewer.wait_for(1)
+
+    scene.end(pool, 2)
+
+    assert len(scene.reviewer.asked) == 1
+    assert len(scene.app.shop.stores.spool.queued()) == 2
 
 
 def test_two_jobs_of_one_branch_never_run_together(scene: Scene) -> None:
@@ -130,12 +186,14 @@ def test_another_number_of_slots_counts_from_the_next_job_on(scene: Scene) -> No
     for key in scene.keys:
         scene.enqueue(key, "a")
     pool = scene.pool(1)
-    assert pool.fill() == 1
+    assert pool.fill() == 2
+    assert scene.reviewer.wait_for(1)
     settings = dataclasses.replace(scene.app.shop.settings, concurrency=4)
 
     pool.replace_shop(dataclasses.replace(scene.app.shop, settings=settings))
 
-    assert pool.fill() == 3
+    assert scene.reviewer.wait_for(2)
+    assert pool.fill() == 2
     assert scene.reviewer.wait_for(4)
     scene.end(pool, 4)
 

@@ -113,7 +113,7 @@ def test_a_pool_pauses_tries_one_after_the_pause_and_goes_on_when_that_is_answer
 
     def work() -> int:
         before = len(reviewer.asked)
-        while pool.fill() or (pool.next_at is not None and pool.next_at < world.clock.now() + 1_000):
+        while pool.fill() or pool.busy or (pool.next_at is not None and pool.next_at < world.clock.now() + 1_000):
             if pool.busy:
                 assert woken.acquire(timeout=20)
             else:
