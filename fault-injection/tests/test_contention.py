@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -19,6 +21,8 @@ from faults.contention.oracles import figures, judge, sometimes
 from faults.contention.planted import PLANTED, Planted
 from faults.contention.run import EVIDENCE, LONG, SHORT, Limited, Plan, Run, lived_through
 from faults.figures import note
+from faults.model.tapes import Step, replay_steps
+from faults.recording import Verb
 
 from tests.acceptance.processes import Place
 
@@ -44,8 +48,11 @@ def test_whoever_is_killed_every_job_ends_once_and_no_foreground_write_is_lost(s
         unnoticed = [
             damage.__name__ for damage, oracle in DAMAGES.items() if oracle not in noticed(run, damage, stage_folder)
         ]
+        steps = run.watch.steps()
+        allowed = {name: why for name, (change, why) in LIES.items() if why not in refusal(run, change(steps))}
 
     assert unnoticed == []
+    assert allowed == {}
 
 
 @pytest.mark.skipif(not IS_LONG, reason="each bug takes a run of its own: in the whole campaign")
@@ -59,6 +66,101 @@ def test_a_bug_in_what_the_crowd_works_with_is_found(bug: Planted, stage_folder:
 
     assert bug.oracle in {breach.partition(":")[0] for breach in breaches}, f"{bug.name}: {breaches}"
 
+
+# --- a trace that nobody may leave, which the model has to refuse -----------------------------------------------------
+
+ATTEMPT: Final = r".*/curator/attempts/.*\."
+RESERVED, DISPATCHED, SETTLED = (f"{ATTEMPT}{step}\\.json" for step in range(3))
+RESULT, DECISION, INTENT = ".*/provider-results/.*", ".*/proposal-decisions/.*", r".*\.intent\.json"
+BRANCH, RECEIPT, OUTCOME, RUNNING = ".*/branches/.*", ".*/commit-receipts/.*", ".*/outcomes/.*", ".*/running/.*"
+
+
+def refusal(run: Run, steps: list[Step]) -> str:
+    replayed = replay_steps(run.watch.start, steps)
+    return "" if replayed.refusal is None else str(replayed.refusal)
+
+
+def is_of(step: Step, pattern: str) -> bool:
+    asked = step.asked
+    return asked is not None and asked.is_done and re.fullmatch(pattern, asked.path) is not None and bool(asked.source)
+
+
+def without(pattern: str) -> Callable[[list[Step]], list[Step]]:
+    """Leave out what a job published of a kind; of memory, what the last change by a review did."""
+
+    def change(steps: list[Step]) -> list[Step]:
+        job = one_claimed_once(steps)
+        gone = max(
+            at
+            for at, step in enumerate(steps)
+            if is_of(step, pattern) and (is_by_a_review(step) if pattern == BRANCH else job_of(steps, step) == job)
+        )
+        return [step for at, step in enumerate(steps) if at != gone]
+
+    return change
+
+
+def is_by_a_review(step: Step) -> bool:
+    return step.asked is not None and any("store/memory" in call.function for call in step.asked.stack)
+
+
+def before(early: str, late: str) -> Callable[[list[Step]], list[Step]]:
+    """Let a job's publication of one kind come right before its publication of another one, its staging included."""
+
+    def change(steps: list[Step]) -> list[Step]:
+        job = one_claimed_once(steps)
+        last = max(at for at, step in enumerate(steps) if is_of(step, early) and job_of(steps, step) == job)
+        moved = steps[last]
+        place = max(at for at, step in enumerate(steps[:last]) if is_of(step, late) and job_of(steps, step) == job)
+        at = steps[place].begins - 1
+        assert moved.asked is not None
+        staged = [step for step in steps if is_staging(step, moved.asked.source)]
+        new = [dataclasses.replace(step, begins=at, ends=at) for step in (*staged, moved)]
+        rest = [step for step in steps if step is not moved and step not in staged]
+        return sorted((*new, *rest), key=lambda step: step.ends)
+
+    return change
+
+
+def one_claimed_once(steps: list[Step]) -> str:
+    """Return a job that was applied by its first claim."""
+    claims = Counter(job_of(steps, step) for step in steps if is_of(step, RUNNING))
+    return next(job_of(steps, step) for step in steps if is_of(step, RECEIPT) and claims[job_of(steps, step)] == 1)
+
+
+JOB: Final = "review_[0-9a-f]{40}"
+
+
+def path_of(step: Step) -> str:
+    return "" if step.asked is None else step.asked.path
+
+
+def is_staging(step: Step, source: str) -> bool:
+    return step.asked is not None and step.asked.verb is Verb.STAGE and step.asked.path == source
+
+
+def job_of(steps: list[Step], step: Step) -> str:
+    """Return whose a publication is: by its name, else by what was staged for it."""
+    assert step.asked is not None
+    source = step.asked.source
+    content = next((each.asked.content for each in steps if each.asked and is_staging(each, source)), b"")
+    found = re.search(JOB, path_of(step)) or re.search(JOB, content.decode("utf-8"))
+    return "" if found is None else found[0]
+
+
+LIES: Final[dict[str, tuple[Callable[[list[Step]], list[Step]], str]]] = {
+    "a decision without a result": (without(RESULT), "settle.result"),
+    "a reservation after its dispatch": (before(DISPATCHED, RESERVED), "dispatch.reserved"),
+    "a result before its dispatch": (before(RESULT, DISPATCHED), "result.answered"),
+    "a settling before its result": (before(SETTLED, RESULT), "settle.result"),
+    "a decision before its result": (before(DECISION, RESULT), "prove.completed"),
+    "an intent before its decision": (before(INTENT, DECISION), "intent.decided"),
+    "a receipt before its change": (before(RECEIPT, INTENT), "receipt.row"),
+    "an outcome before its receipt": (before(OUTCOME, RECEIPT), "outcome.receipt"),
+    "a change of memory that no tape tells": (without(BRANCH), "revision.row"),
+    "a claim that no tape tells": (without(RUNNING), "drop queued.covered"),
+}
+"""What a trace of the crowd is changed to, and why the model refuses it."""
 
 # --- damage to what is left, which an oracle has to find --------------------------------------------------------------
 

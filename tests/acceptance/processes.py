@@ -11,19 +11,22 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from curator.app import App, open_app
+from curator.durable.clock import SystemClock
 from curator.durable.layout import Layout
+from curator.durable.volume import Volume
 from curator.model.decision import ProviderResult
 from curator.model.digest import Json
 from curator.model.feedback import Pending, Ready
 from curator.model.ids import BranchName, ProjectKey, project_key, session_key
 from curator.model.job import Job, make_job
 from curator.model.memory import branch_digest
+from curator.model.ports import Clock
 from curator.model.project import Project
 from curator.model.times import iso
 from curator.store.attempts import Seen
@@ -51,11 +54,20 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         pause.wait(0.005)
 
 
+def _whole(clock: Clock) -> Volume:
+    del clock
+    return Volume()
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:
     """A home with an agent folder in it."""
 
     home: Path
+    disk: Callable[[Clock], Volume] = _whole
+    """What this process is given for a disk, by the clock that it goes by."""
+    more: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the environment of each command has besides."""
 
     @property
     def layout(self) -> Layout:
@@ -67,16 +79,19 @@ class Place:
 
     def shop(self) -> Shop:
         """Look at everything with stores that have read nothing yet."""
-        return open_shop(self.layout.agent, iso(time.time_ns() // 1_000_000)).shop
+        clock = SystemClock()
+        return open_shop(self.layout.agent, iso(clock.now()), volume=self.disk(clock)).shop
 
     def open_later(self, turn: int = 1) -> App:
         """Open the folder in this process, when every lease of the dead has run out; each `turn` is later than the one before."""
+        clock = HandClock(time.time_ns() // 1_000_000 + turn * _LATER_MS)
         return open_app(
             self.layout.agent,
             environ={"HOME": str(self.home)},
             listener=Listening(),
-            clock=HandClock(time.time_ns() // 1_000_000 + turn * _LATER_MS),
+            clock=clock,
             chance=CountingChance(turn),
+            volume=self.disk(clock),
         )
 
     def review_later(self, turn: int = 1) -> None:
@@ -148,9 +163,13 @@ class Place:
 
     def start(self, *arguments: str, before: Sequence[str] = (), **more: str) -> subprocess.Popen[bytes]:
         """Start a command on the agent folder, by another one `before` it, with `more` in its environment."""
-        environ = environ_of(self.home, PI_CODING_AGENT_DIR=str(self.layout.agent), **more)
+        environ = self.environ(**more)
         argv, pipe = [*before, *CURATOR, *arguments], subprocess.PIPE
         return subprocess.Popen(argv, env=environ, cwd=self.home, stdout=pipe, stderr=pipe)
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """Return what a command on the agent folder runs in."""
+        return environ_of(self.home, PI_CODING_AGENT_DIR=str(self.layout.agent), **self.more, **more)
 
     def run(self, *arguments: str) -> Ran:
         """Run a command to its end."""
@@ -212,9 +231,11 @@ class Place:
 
 
 @contextmanager
-def provided(tmp_path: Path, settings: Settings | None = None) -> Iterator[tuple[Place, Server]]:
+def provided(
+    tmp_path: Path, settings: Settings | None = None, place: Place | None = None
+) -> Iterator[tuple[Place, Server]]:
     """Give a place whose reviewer is the fake provider, which runs while the block does."""
-    place = Place(tmp_path)
+    place = place or Place(tmp_path)
     with serving(settings, place.log) as server:
         place.know(server)
         yield place, server

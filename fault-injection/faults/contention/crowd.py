@@ -23,6 +23,7 @@ from curator.durable.read import list_names
 from curator.model.limits import SPOOL_NAMES_MAX
 from curator.model.times import iso, ms_of
 from faults.contention.foreground import held, owner_of, replace
+from faults.model.tape import Tape, mark_death
 from tests.acceptance.processes import arguments_of
 from tests.cli.commands import CURATOR, environ_of
 
@@ -43,12 +44,13 @@ _ENDS: Final = (0, 75, 78)
 
 @dataclasses.dataclass(slots=True)
 class Crowd:
-    """The processes on one spool. `source` is where a changed copy of curator lies, if it is to be tried."""
+    """The processes on one spool. `source` is where the curator lies that they are to run, which writes tapes."""
 
     place: Place
     folder: Path
     dice: random.Random
-    source: Path | None = None
+    source: Path
+    tapes: Path
     living: dict[str, subprocess.Popen[bytes]] = dataclasses.field(default_factory=dict)
     rounds: int = 0
     killed: set[int] = dataclasses.field(default_factory=set)
@@ -87,6 +89,7 @@ class Crowd:
             # It was quicker.
             self.ends.append((name, victim.returncode))
             return
+        mark_death(self.tapes, victim.pid)
         self.killed.add(victim.pid)
         self.locks_left += self._age_locks()
         self.leases_left += self._age_leases(f"curator:{name}")
@@ -151,8 +154,7 @@ class Crowd:
 
     def environ(self) -> dict[str, str]:
         """Return what they all run in."""
-        source = [] if self.source is None else [self.source, self.source / "service"]
-        paths = [*source, ROOT / "service", ROOT, ROOT / "fault-injection"]
+        paths = [self.source, ROOT / "service", ROOT, ROOT / "fault-injection"]
         more = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
         return environ_of(self.place.home, PI_CODING_AGENT_DIR=str(self.place.layout.agent), **more)
 
@@ -201,7 +203,7 @@ class Crowd:
 
     def _age_leases(self, worker_id: str) -> int:
         """Let the leases of one worker have run out, and count them."""
-        running, count = self.place.layout.running, 0
+        running, tape, count = self.place.layout.running, Tape(self.tapes), 0
         with held(self.place.layout.spool_lock):
             for name in list_names(running, SPOOL_NAMES_MAX):
                 path = running / name
@@ -209,6 +211,7 @@ class Crowd:
                 if record.get("workerId") == worker_id:
                     ends = max(ms_of(record["claimedAt"]) + 1, time.time_ns() // 1_000_000 - 1)
                     replace(path, json.dumps(record | {"leaseUntil": iso(ends)}, separators=(",", ":")))
+                    tape.aged(path, iso(ends))
                     count += 1
         return count
 

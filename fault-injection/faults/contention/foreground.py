@@ -1,10 +1,10 @@
 """The stranger: a client of the protocol that writes memory in the foreground, with locks of its own (interop.md 3 and 9).
 
-    python -m faults.contention.foreground AGENT SEED LOG EACH PAUSE_MS
+    python -m faults.contention.foreground AGENT SEED LOG TAPES EACH PAUSE_MS
 
 adds up to EACH entries to every branch that stands at its start, in an order drawn by SEED, with pauses of up to PAUSE_MS,
 until its standard input ends. Under a project's lock it first rolls forward what was begun there, as Pi does at its every read; a line of LOG
-stands for a write that was accepted.
+stands for a write that was accepted, and in TAPES it writes down each name that it gave.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from faults.model.tape import Tape
 from tests.foreign import add_entry
 from tests.other_worker import digest, pretty
 
@@ -34,6 +35,8 @@ LOCK_WAIT_S: Final = 5.0
 LOCK_STALE_S: Final = 30.0
 BREAKER_STALE_S: Final = 1.0
 _RETRY_S: Final = 0.025
+_ROLLS: Final = "store/memory: the stranger rolls forward"
+"""Who is said to ask where a begun change is carried on."""
 _OWNER: Final = re.compile(rb"([0-9]+):")
 _PROJECT: Final = re.compile(r"[0-9a-f]{24}")
 
@@ -76,23 +79,39 @@ def owner_of(lock: Path) -> int | None:
     return None if found is None else int(found[1])
 
 
-def write(project: Path, branch: str, text: str) -> int:
+def write(project: Path, branch: str, text: str, tape: Tape) -> int:
     """Add an entry in the foreground; return how many begun changes were rolled forward before it."""
+    path = project / "branches" / f"{branch}.json"
     with held(project / ".lock"):
-        rolled = _roll_forward(project)
-        add_entry(project, text, branch)
+        rolled = _roll_forward(project, tape)
+        staged = path.with_name(f"{path.name}.{os.getpid()}.{uuid.uuid4()}.tmp")
+        # Whoever holds the lock is alone with the branch: what stands there afterwards is what was given the name.
+        with tape.asked("rename", path, staged, [], _now_ms()) as done:
+            add_entry(project, text, branch)
+            tape.staged(staged, path.read_bytes())
+            done[0] = True
     return rolled
 
 
-def replace(path: Path, text: str) -> None:
+def replace(path: Path, text: str, tape: Tape | None = None) -> None:
     """Replace a file as the protocol does."""
     staged = _stage(path, text)
-    staged.rename(path)
+    if tape is None:
+        staged.rename(path)
+        return
+    tape.staged(staged, text.encode())
+    with tape.asked("rename", path, staged, [_ROLLS], _now_ms()) as done:
+        staged.rename(path)
+        done[0] = True
 
 
-def main(agent: Path, seed: int, log: Path, each: int, pause_ms: int) -> None:
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def main(agent: Path, seed: int, log: Path, tapes: Path, each: int, pause_ms: int) -> None:
     """Write until nobody holds the other end of the standard input, or all is written."""
-    dice = random.Random(seed)
+    dice, tape = random.Random(seed), Tape(tapes)
     branches = sorted(path for path in (agent / "no-forgetti").glob("*/branches/*.json") if _is_memory(path))
     left = Counter(dict.fromkeys(branches, each))
     while left and not select.select([sys.stdin], [], [], dice.uniform(0, pause_ms / 1000))[0]:
@@ -100,7 +119,7 @@ def main(agent: Path, seed: int, log: Path, each: int, pause_ms: int) -> None:
         text = f"By hand {seed}-{left.total():04d}."
         project, branch = path.parent.parent, path.stem
         try:
-            rolled = write(project, branch, text)
+            rolled = write(project, branch, text, tape)
         except TimeoutError as error:
             print(f"waited in vain for {error}", file=sys.stderr)
             continue
@@ -113,7 +132,7 @@ def _is_memory(path: Path) -> bool:
     return _PROJECT.fullmatch(path.parent.parent.name) is not None
 
 
-def _roll_forward(project: Path) -> int:
+def _roll_forward(project: Path, tape: Tape) -> int:
     """Carry begun changes to their completion: branch, revision, completion (interop.md 9, ROLL FORWARD)."""
     rolled = 0
     for path in sorted((project / "review-admissions").glob("*.intent.json")):
@@ -127,23 +146,27 @@ def _roll_forward(project: Path) -> int:
             message = f"{path}: memory stands at neither digest"
             raise RuntimeError(message)
         if stands != intent["resultingBranchDigest"]:
-            replace(branch, pretty(intent["afterBranch"]))
+            replace(branch, pretty(intent["afterBranch"]), tape)
         if "revision" in intent:
             _publish(
                 project / "revisions" / intent["branchName"] / intent["revision"]["filename"],
                 intent["revision"]["content"],
+                tape,
             )
         facts = {"transactionId": intent["transactionId"], "intentDigest": intent["intentDigest"]}
-        _publish(completion, pretty({"version": 1, "kind": "review-admission-complete"} | facts))
+        _publish(completion, pretty({"version": 1, "kind": "review-admission-complete"} | facts), tape)
         rolled += 1
     return rolled
 
 
-def _publish(path: Path, text: str) -> None:
+def _publish(path: Path, text: str, tape: Tape) -> None:
     """Create a file, or prove that it holds exactly that."""
     staged = _stage(path, text)
+    tape.staged(staged, text.encode())
     try:
-        path.hardlink_to(staged)
+        with tape.asked("link", path, staged, [_ROLLS], _now_ms()) as done:
+            path.hardlink_to(staged)
+            done[0] = True
     except FileExistsError:
         assert path.read_text("utf-8") == text, path
     finally:
@@ -209,4 +232,4 @@ def _create(path: Path, raw: bytes) -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), *map(int, sys.argv[4:]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]), *map(int, sys.argv[5:]))

@@ -51,6 +51,11 @@ def it_came_to_an_end(run: Run) -> Iterator[str]:
             yield f"{name} broke: {said_[-600:].decode('utf-8', 'replace')}"
 
 
+def what_happened_is_allowed(run: Run) -> Iterator[str]:
+    """What all of them did, read as one trace, is one that the model allows."""
+    yield from run.watch.refusals()
+
+
 def every_job_ends_once(run: Run) -> Iterator[str]:
     """One closing record and one outcome, told at most once; one receipt and one card where they are due."""
     layout = run.place.layout
@@ -136,6 +141,7 @@ def what_was_said_stays_private(run: Run) -> Iterator[str]:
 
 ORACLES: Final[tuple[Oracle, ...]] = (
     it_came_to_an_end,
+    what_happened_is_allowed,
     every_job_ends_once,
     memory_is_what_was_accepted,
     a_receipt_is_one_revision,

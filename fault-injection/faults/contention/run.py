@@ -27,13 +27,16 @@ from curator.model.memory import branch_digest, empty_branch
 from curator.model.times import iso
 from faults.contention.crowd import Crowd, locks
 from faults.contention.foreground import Written, replace, written
-from tests.acceptance.processes import Place
+from faults.model.taped import CURATOR
+from faults.surroundings.watched import on_tape
 from tests.fakes.provider import Server, Settings, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator.store.spool import Spool
+    from faults.surroundings.watched import Watch
+    from tests.acceptance.processes import Place
 
 EVIDENCE: Final = "made-up-canary-of-the-evidence"
 ANSWER: Final = "made-up-canary-of-the-answer"
@@ -92,6 +95,7 @@ class Run:
     plan: Plan
     place: Place
     crowd: Crowd
+    watch: Watch
     jobs: list[Job] = dataclasses.field(default_factory=list)
     limits: list[Limited] = dataclasses.field(default_factory=list)
     by_hand: list[Written] = dataclasses.field(default_factory=list)
@@ -108,16 +112,19 @@ class Run:
 @contextlib.contextmanager
 def lived_through(plan: Plan, folder: Path, source: Path | None = None) -> Iterator[Run]:
     """Give a run that is over, with what it left, while the block runs."""
-    place, outputs = Place(folder / "home"), folder / "outputs"
-    for each in (place.home, outputs):
+    home, outputs = folder / "home", folder / "outputs"
+    for each in (home, outputs):
         each.mkdir(parents=True)
-    dice = random.Random(plan.seed)
-    run = Run(plan, place, Crowd(place, outputs, random.Random(dice.random()), source))
+    watch = on_tape(home, folder, CURATOR if source is None else source / "curator")
+    place, dice = watch.place, random.Random(plan.seed)
+    crowd = Crowd(place, outputs, random.Random(dice.random()), watch.source, watch.tapes)
+    run = Run(plan, place, crowd, watch)
     settings = Settings(review=_modes(plan, dice), proposal=f"{ANSWER}\n```json\n{_PROPOSAL}\n```", slow_s=0.08)
     settings.chunk = 10_000
     with serving(settings, place.log) as server:
         place.know(server)
         _Driver(run, server, dice).drive()
+        watch.end(place.layout.agent)
         yield run
 
 
@@ -143,6 +150,7 @@ class _Driver:
         run, plan = self.run, self.run.plan
         self._lay()
         self._limit(calls=plan.jobs * 2 // 3, tokens=_TOKENS_FIRST)
+        run.watch.begin(run.place.layout.agent)
         self._feed(plan.jobs // 2)
         log = run.crowd.folder.parent / "by-hand.jsonl"
         with self._stranger(log) as stranger:
@@ -248,7 +256,8 @@ class _Driver:
     @contextlib.contextmanager
     def _stranger(self, log: Path) -> Iterator[subprocess.Popen[bytes]]:
         run = self.run
-        arguments = (run.place.layout.agent, run.plan.seed, log, run.plan.by_hand, run.plan.pause_ms)
+        numbers = (run.plan.by_hand, run.plan.pause_ms)
+        arguments = (run.place.layout.agent, run.plan.seed, log, run.watch.tapes, *numbers)
         command = [sys.executable, "-m", "faults.contention.foreground", *map(str, arguments)]
         with (run.crowd.folder / "stranger.out").open("wb") as out:
             process = subprocess.Popen(

@@ -35,6 +35,10 @@ class Names:
     values: dict[str, Value] = dataclasses.field(default_factory=dict)
     """By digest: the branch state."""
 
+    def copy(self) -> Names:
+        """Return names that may grow apart from these."""
+        return Names(dict(self.jobs), dict(self.branches), dict(self.homes), dict(self.attempts), dict(self.values))
+
     def value(self, of: str) -> Value:
         """Return the branch state that has a digest."""
         return self.values.setdefault(of, (of,))

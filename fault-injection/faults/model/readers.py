@@ -29,7 +29,7 @@ SILENT: Final = re.compile(
     rf"|{SPOOL}/dead-letter/.+"
     rf"|{OWN}/(?:bases|evidence|projects|authority|trajectory|trajectory-inbox)/.+"
     rf"|{OWN}/(?:probe|lock-probe)\..+"
-    rf"|{OWN}/curator\.toml"
+    rf"|{OWN}/(?:curator\.toml|service\.pid|shadow\.sqlite)"
     rf"|{OWN}/attempts/[^/]+"
     rf"|{OWN}/attempts/[0-9-]{{10}}/legacy.*"
     rf"|{_PROJECT}/(?:project\.json|reviews/.+|service/review-feedback/pending/.+)"
@@ -77,6 +77,8 @@ def _running(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields)
 def _step(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) -> None:
     attempt, (name, number) = names[0], (text_of(record, "jobId"), number_of(record, "claimAttempt"))
     index, stands = trace.job(name), text_of(record, "state")
+    if stands not in _BY_STATE:
+        raise RefusedError("a step of an attempt that says no state")
     if text_of(record, "origin") == "adopted":
         trace.names.attempts[attempt] = (name, number)
         trace.learn(name, Attempt(number, trace.names.value(trace.own_base(name)), stands))
@@ -116,14 +118,8 @@ def _result(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) 
 
 def _decision(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) -> None:
     del asked
-    (name,) = names
-    index = trace.job(name)
-    owner, (_, number) = trace.at(name).running, trace.names.attempts.get(text_of(record, "attemptId"), ("", 0))
-    if trace.state.worker(index, owner) is None:
-        raise RefusedError("elect: nobody holds that claim")
-    trace.happen(Event(Kind.BASE, index, owner))
-    trace.happen(Event(Kind.PROVE, index, owner, next=number))
-    trace.happen(Event(Kind.ELECT, index, owner, next=number))
+    _, number = trace.names.attempts.get(text_of(record, "attemptId"), ("", 0))
+    trace.elect(names[0], number)
 
 
 def _intent(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) -> None:

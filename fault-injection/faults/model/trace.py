@@ -8,7 +8,7 @@ What leaves no file (a branch read, a lease proved, time gone by) is put in wher
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curator.model.times import iso
 from faults.model.beginning import Names, RefusedError, beginning, parse
@@ -20,16 +20,22 @@ from faults.model.invariants import (
 )
 from faults.model.readers import OWN, READERS, SILENT, SPOOL
 from faults.model.rules import take
-from faults.model.state import Branch, Event, Held, Job, Kind
+from faults.model.state import Branch, Event, Held, Job, Kind, State
 from faults.recording import Verb
 from faults.tree import is_lock, is_staged
 from faults.view import fields_of, look, text_of
 
 if TYPE_CHECKING:
-    from faults.model.state import Attempt, Frozen, Value
-    from faults.recording import Asked, Recording
+    from faults.model.state import Attempt, Frozen, Value, Worker
+    from faults.recording import Asked, Mark, Recording
     from faults.tree import Tree
 
+Claim: TypeAlias = tuple[int, int]
+"""A job and the number of its claim."""
+
+_NOTHING: Final[frozenset[str]] = frozenset()
+_ROLLED: Final = frozenset({"base.rolled"})
+_PROVED: Final = frozenset({"prove.lease"})
 _PROMISES: Final = (
     nothing_accepted_is_lost,
     no_call_is_uncounted,
@@ -88,18 +94,52 @@ class Trace:
         self.leases = {job: text_of(each, "leaseUntil") for job, each in view.running.items()}
         self.tokens: dict[tuple[str, int], str] = {}
         self.requests: dict[str, str] = {}
-        self._seen: dict[tuple[int, int], list[Value]] = {}
-        """By claim: every state of its branch that it may have read."""
+        self._seen: dict[Claim, tuple[Value, ...]] = {}
+        """By claim: every state of its branch, at rest, that it may have read since it began or was answered."""
+        self._pid = 0
+        """Whose step is taken."""
+        self._pids: dict[Claim, int] = {}
+        """Which process holds a claim."""
+        self._provable: dict[Claim, frozenset[int]] = {}
+        """By claim whose lease ran out: the proposals for which it may have proved it before."""
 
     # What happens.
 
-    def read(self, asked: Asked) -> None:
-        """Take one step of a recording. Raises `RefusedError`."""
-        self._let_lapse(asked.now)
+    def tried(self, asked: Asked | None, pid: int) -> str:
+        """Take a step of a process, None being its death; or say why not, and be as before."""
+        kept = (self.state, len(self.events), self.names.copy(), self.leases, self.tokens, self.requests)
+        kept_more = (self._seen, self._pids, self._provable)
+        self.leases, self.tokens, self.requests = dict(self.leases), dict(self.tokens), dict(self.requests)
+        self._seen, self._pids, self._provable = dict(self._seen), dict(self._pids), dict(self._provable)
+        paths = () if asked is None else (asked.path, asked.source)
+        files = {path: self.files.get(path) for path in paths}
+        try:
+            if asked is None:
+                self.crash(pid)
+            else:
+                self.read(asked, pid)
+        except RefusedError as refused:
+            self.state, count, self.names, self.leases, self.tokens, self.requests = kept
+            self._seen, self._pids, self._provable = kept_more
+            del self.events[count:]
+            for path, content in files.items():
+                self._put_back(path, content)
+            return str(refused)
+        return ""
+
+    def _put_back(self, path: str, content: bytes | None) -> None:
+        if content is None:
+            self.files.pop(path, None)
+        else:
+            self.files[path] = content
+
+    def read(self, asked: Asked, pid: int = 0) -> None:
+        """Take one step of a recording, by a process. Raises `RefusedError`."""
         if asked.mark is not None:
-            if asked.mark.kind == "request":
-                self._call(asked.mark.subject)
+            self._hear(asked.mark, asked.path)
             return
+        self._let_lapse(asked.now)
+        self._pid = pid
         content = self._move(asked)
         if not asked.is_done or asked.verb not in _CHANGES or is_staged(asked.path) or is_lock(asked.path):
             return
@@ -112,25 +152,44 @@ class Trace:
         if not SILENT.fullmatch(asked.path):
             raise RefusedError("the model knows no such name")
 
-    def crash(self) -> None:
-        """Let every process die."""
+    def crash(self, pid: int | None = None) -> None:
+        """Let every process die, or one."""
         for worker in self.state.workers:
-            self.happen(Event(Kind.CRASH, worker.job, worker.number))
+            if pid is None or self._pids.get((worker.job, worker.number)) == pid:
+                self.happen(Event(Kind.CRASH, worker.job, worker.number))
 
-    def happen(self, event: Event) -> None:
-        """Let an event happen, if the model allows it. Raises `RefusedError`."""
-        after = take(self.state, event)
+    def happen(self, event: Event, off: frozenset[str] = _NOTHING) -> None:
+        """Let an event happen, if the model allows it; `off` are guards that held earlier. Raises `RefusedError`."""
+        after = take(self.state, event, off)
         if isinstance(after, str):
             raise RefusedError(f"{event}: {after}")
-        broken = next((each.__name__ for each in _PROMISES if not each(after)), "")
+        broken = next((each.__name__ for each in _PROMISES if not each(_changed(self.state, after))), "")
         if broken:
             raise RefusedError(f"{event}: {broken}")
         self.state = after
         self.events.append(event)
-        for worker in after.workers:
-            seen, stands = self._seen.setdefault((worker.job, worker.number), []), after.value(worker.job)
-            if not seen or seen[-1] != stands:
-                seen.append(stands)
+        self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        """Keep what a claim may have read and proved by now, and whose it is."""
+        if event.kind in _BEGINNINGS:
+            self._pids[event.job, event.next] = self._pid
+        elif event.kind is Kind.RESULT:
+            self._seen.pop((event.job, event.number), None)
+        elif event.kind is Kind.LAPSE:
+            job = self.state.jobs[event.job]
+            done = frozenset(each.number for each in job.attempts if each.result == "completed")
+            self._provable[event.job, job.running] = done
+        if event.kind in _MOVING:
+            for worker in self.state.workers:
+                self._may_read(worker)
+
+    def _may_read(self, worker: Worker) -> None:
+        if self.state.is_at_rest(self.state.jobs[worker.job].branch):
+            claim, stands = (worker.job, worker.number), self.state.value(worker.job)
+            seen = self._seen.get(claim, ())
+            if stands not in seen:
+                self._seen[claim] = (*seen, stands)
 
     def differs(self) -> str:
         """Say how the end of the trace differs from what its files say, or nothing."""
@@ -197,8 +256,29 @@ class Trace:
         index, value = self.job(name), self.names.value(base)
         is_own = self.own_base(name) == base
         is_durable = is_own or f"{OWN}/bases/{name}/{base}.json" in self.files
-        if is_durable and value in self._seen.get((index, number), []):
-            self.happen(Event(Kind.BASE, index, number, value=value))
+        if is_durable and value in self._seen.get((index, number), ()):
+            self.happen(Event(Kind.BASE, index, number, value=value), _ROLLED)
+
+    def elect(self, name: str, chosen: int) -> None:
+        """Let a claim's holder have read the branch and proved its lease when that was so, and elect a proposal."""
+        index, owner = self.job(name), self.elector(name)
+        attempt, seen = self.at(name).attempt(chosen), self._seen.get((index, owner), ())
+        if attempt is not None and attempt.base in seen:
+            self.happen(Event(Kind.BASE, index, owner, value=attempt.base), _ROLLED)
+        else:
+            self.happen(Event(Kind.BASE, index, owner))
+        was_proved = chosen in self._provable.get((index, owner), ())
+        self.happen(Event(Kind.PROVE, index, owner, next=chosen), _PROVED if was_proved else _NOTHING)
+        self.happen(Event(Kind.ELECT, index, owner, next=chosen))
+
+    def elector(self, name: str) -> int:
+        """Return the claim by which a decision is made: that of the process that makes it."""
+        index = self.job(name)
+        own = [worker.number for worker in self.state.workers if worker.job == index and self._is_here(worker)]
+        return max(own, default=self.at(name).running)
+
+    def _is_here(self, worker: Worker) -> bool:
+        return self._pids.get((worker.job, worker.number)) == self._pid
 
     def own_base(self, name: str) -> str:
         """Return the branch from which a job was captured."""
@@ -212,11 +292,15 @@ class Trace:
         jobs = self.state.jobs
         self.state = self.state._replace(jobs=(*jobs[:index], job, *jobs[index + 1 :]))
 
-    def _call(self, request: str) -> None:
-        if request not in self.requests:
-            raise RefusedError("a request left, and no attempt says that it sent it")
-        name, number = self.names.attempts[self.requests[request]]
-        self.happen(Event(Kind.CALL, self.job(name), number))
+    def _hear(self, mark: Mark, path: str) -> None:
+        if mark.kind == "lease":
+            # The lease of a dead process was made to have run out.
+            self.leases[path.rpartition("/")[2].removesuffix(".json")] = mark.subject
+        elif mark.kind == "request":
+            if mark.subject not in self.requests:
+                raise RefusedError("a request left, and no attempt says that it sent it")
+            name, number = self.names.attempts[self.requests[mark.subject]]
+            self.happen(Event(Kind.CALL, self.job(name), number))
 
     def _let_lapse(self, now: int) -> None:
         for name, until in self.leases.items():
@@ -249,6 +333,25 @@ class _Bytes:
 
 
 _CHANGES: Final = frozenset({Verb.LINK, Verb.RENAME, Verb.UNLINK})
+_BEGINNINGS: Final = frozenset({Kind.CLAIM, Kind.TAKE_OVER, Kind.REBASE})
+"""With these somebody holds a claim."""
+_MOVING: Final = _BEGINNINGS | {
+    Kind.RESULT,
+    Kind.COMPLETE,
+    Kind.TOMBSTONE,
+    Kind.DROP_INTENT,
+    Kind.FOREGROUND,
+    Kind.UNDO,
+    Kind.SEED,
+}
+"""After these a branch may be read that could not be before, or stands otherwise."""
+
+
+def _changed(before: State, after: State) -> State:
+    """Return what an event changed: what it left alone was asked about before."""
+    old = before.jobs
+    jobs = tuple(job for at, job in enumerate(after.jobs) if at >= len(old) or job is not old[at])
+    return State(jobs, after.branches if after.branches is not before.branches else ())
 
 
 def _compared(job: Job) -> tuple[object, ...]:
