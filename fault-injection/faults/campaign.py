@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import random
 import time
 import traceback
 from collections import Counter
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from curator.errors import CuratorError
 from faults.case import Case
+from faults.courses import Course, Moment
 from faults.coverage import arrows_of
 from faults.disk import LossyDisk
 from faults.oracles import judge
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator.durable.volume import Volume
-    from faults.disk import State
     from faults.recording import Asked
+    from faults.states import State
     from faults.tree import Tree
     from faults.view import View
     from faults.world import Script
@@ -41,6 +43,8 @@ BEYOND_LEASE_MS: Final = 600_000
 _LONG_MS: Final = 26 * 3_600_000
 """Longer than any back-off and into the next budget day."""
 _ROUNDS_MAX: Final = 5
+_COURSES_MAX: Final = 1_024
+"""So many recovered trees are remembered by a stage."""
 
 DEFECTS: Final = (
     ArithmeticError,
@@ -121,6 +125,8 @@ class Report:
     """Distinct states judged, by the arrow of the job within which the crash came."""
     seen: int = 0
     """States met, equal ones too."""
+    passed_over: int = 0
+    """Distinct states that were met and not judged: a sample was enough."""
     violations: list[Violation] = dataclasses.field(default_factory=list)
     seconds: float = 0.0
 
@@ -133,6 +139,7 @@ class Report:
         self.after += other.after
         self.arrows += other.arrows
         self.seen += other.seen
+        self.passed_over += other.passed_over
         self.violations += other.violations
         self.seconds += other.seconds
         return self
@@ -143,6 +150,7 @@ class Report:
             {f"distinct states, {model}": count for model, count in self.states.items()}
             | {f"call site {site}": count for site, count in self.after.items()}
             | {f"arrow job: {arrow}": count for arrow, count in self.arrows.items()}
+            | ({"distinct states passed over for a sample": self.passed_over} if self.passed_over else {})
             | {"violations": len(self.violations)}
         )
 
@@ -151,7 +159,7 @@ class Report:
         states = ", ".join(f"{model} {count}" for model, count in sorted(self.states.items()))
         return (
             f"{self.verbs} verbs at {len(self.sites)} call sites, {self.points} points, {self.seen} states met, "
-            f"{self.states.total()} distinct judged ({states}), {len(self.violations)} violations, {self.seconds:.1f} s"
+            f"{self.states.total()} distinct judged ({states}), {self.passed_over} passed over, {len(self.violations)} violations, {self.seconds:.1f} s"
         )
 
 
@@ -176,6 +184,7 @@ class Stage:
         self._judged: set[tuple[str, tuple[Mark, ...]]] = set()
         self._healthy: frozenset[tuple[str, tuple[Mark, ...]]] = frozenset()
         self._lives: dict[int, SecondLife] = {}
+        self._courses: dict[tuple[str, int], Course] = {}
         self.recording, self._end = self._record()
         self.disk = LossyDisk(self.recording, is_inert=is_inert)
         start = look(self.recording.start)
@@ -196,7 +205,13 @@ class Stage:
 
     def is_new(self, state: State, said: tuple[Mark, ...]) -> bool:
         """Tell whether a state with this knowledge is met for the first time."""
-        key = (digest_of_tree(state.tree, is_inert), said)
+        return self._is_first((state.digest, said))
+
+    def is_new_tree(self, tree: Tree, said: tuple[Mark, ...]) -> bool:
+        """Tell the same of a tree that no recording tells of."""
+        return self._is_first((digest_of_tree(tree, is_inert), said))
+
+    def _is_first(self, key: tuple[str, tuple[Mark, ...]]) -> bool:
         if key in self._judged:
             return False
         self._judged.add(key)
@@ -206,9 +221,7 @@ class Stage:
         """Return every state and knowledge that the run may leave, as `mutants` compares them."""
         if not self._healthy:
             self._healthy = frozenset(
-                (digest_of_tree(state.tree, is_inert), self.disk.said(place.point))
-                for model in LOSSY
-                for place, state in self.states(model)
+                (state.digest, self.disk.said(place.point)) for model in LOSSY for place, state in self.states(model)
             )
         return self._healthy
 
@@ -263,27 +276,39 @@ class Stage:
                 self._lives[point] = SecondLife(point, Recording(self.recording.start, asked))
             yield self._lives[point]
 
-    def run_second_lives(self, *, is_whole: bool = True) -> Report:
+    def run_second_lives(self, *, is_whole: bool = True, most: int | None = None) -> Report:
         """Cut the power during and after the life that followed a kill, and judge each state not met before.
 
-        Without `is_whole` only those that lack nothing but what the killed process had written, at the last moment.
+        Without `is_whole` only those that lack nothing but what the killed process had written, at the last moment. Where
+        there are more than `most`, so many of them, drawn the same way each time.
         """
         began = time.monotonic()
         report = Report()
-        for life in self.second_lives():
+        fresh = [each for life in self.second_lives() for each in self._fresh_of(life, report, is_whole=is_whole)]
+        if most is not None and len(fresh) > most:
+            drawn = sorted(random.Random(self.scenario.name).sample(range(len(fresh)), most))
+            report.passed_over = len(fresh) - most
+            fresh = [fresh[each] for each in drawn]
+        for point, places in itertools.groupby(fresh, lambda each: each[0]):
+            life = self._lives[point]
             disk = LossyDisk(life.recording, is_inert=is_inert)
-            report.points += len(disk.points) - life.point - 1
-            report.verbs += sum(each.mark is None for each in life.recording.asked[life.point :])
-            states = self._after_the_kill(life, disk) if is_whole else self._last_inherited(life, disk)
-            for place, state in states:
-                report.seen += 1
-                said = self.said(place.point, disk)
-                if self.is_new(state, said):
-                    report.states[f"{place.model} after a kill"] += 1
-                    self._count(report, life.recording.asked[: place.point])
-                    report.violations += self.judge_second(life, place, state, said)
+            for _, place in places:
+                state = next(itertools.islice(disk.of(place.model, place.point), place.number, None))
+                report.states[f"{place.model} after a kill"] += 1
+                self._count(report, life.recording.asked[: place.point])
+                report.violations += self.judge_second(life, place, state, self.said(place.point, disk))
         report.seconds = time.monotonic() - began
         return report
+
+    def _fresh_of(self, life: SecondLife, report: Report, *, is_whole: bool) -> Iterator[tuple[int, Place]]:
+        """Yield where a second life may leave a state that was not met before."""
+        disk = LossyDisk(life.recording, is_inert=is_inert)
+        report.points += len(disk.points) - life.point - 1
+        report.verbs += sum(each.mark is None for each in life.recording.asked[life.point :])
+        for place, state in self._after_the_kill(life, disk) if is_whole else self._last_inherited(life, disk):
+            report.seen += 1
+            if self.is_new(state, self.said(place.point, disk)):
+                yield life.point, place
 
     def _after_the_kill(self, life: SecondLife, disk: LossyDisk) -> Iterator[tuple[Place, State]]:
         for model in LOSSY:
@@ -342,29 +367,57 @@ class Stage:
         )
 
     def breaches_after(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
-        """Lay a tree out, recover it and return every breach of a promise."""
-        lay_out(tree, self.agent)
-        return self.breaches_of(tree, said, crashes)
+        """Lay a tree out, recover it and return every breach of a promise.
+
+        What recovery makes of a tree does not depend on what anybody had been told: it is watched once, judged each time.
+        """
+        key = (digest_of_tree(tree, is_inert), crashes)
+        course = self._courses.pop(key, None)
+        if course is None:
+            lay_out(tree, self.agent)
+            course = Course(look(tree), self._course_of(crashes))
+        breaches = self._breaches_in(course, said, crashes)
+        if not breaches:
+            # The last ones met: equal trees come at neighbouring points, before and after somebody was told something.
+            self._courses[key] = course
+            if len(self._courses) > _COURSES_MAX:
+                self._courses.pop(next(iter(self._courses)))
+        return breaches
 
     def breaches_of(self, tree: Tree, said: tuple[Mark, ...], crashes: int) -> list[str]:
         """Recover a tree where it stands, twice and to the end, and return every breach of a promise."""
-        crashed = look(tree)
+        return self._breaches_in(Course(look(tree), self._course_of(crashes)), said, crashes)
+
+    def _breaches_in(self, course: Course, said: tuple[Mark, ...], crashes: int) -> list[str]:
+        """Judge each moment of a course, and go no further than the first breach."""
+        for moment in course.moments():
+            if moment.now is None:
+                return list(moment.wrong)
+            case = self.case(moment.now, course.crashed, said, moment.since, crashes, is_over=moment.is_over)
+            breaches = [*judge(case), *moment.wrong]
+            if breaches:
+                return [f"{moment.name}: {each}" for each in breaches]
+        return []
+
+    def _course_of(self, crashes: int) -> Iterator[Moment]:
+        """Recover what lies there, twice and to the end, moment by moment."""
         clock = HandClock(self._end + crashes * BEYOND_LEASE_MS)
         since: list[Mark] = []
-        before: Tree | None = None
+        before: Tree = {}
+        now: View | None = None
         for turn in ("first", "second"):
             failed = self.recover(f"{turn} recovery", clock, since)
             if failed:
-                return failed
+                yield Moment(f"{turn} recovery", None, tuple(since), tuple(failed))
+                return
             after = read_tree(self.agent)
-            breaches = judge(self.case(look(after), crashed, said, since, crashes, is_over=False))
-            if before is not None:
-                changed = [each for each in differences(before, after) if not is_inert(each[2:])]
-                breaches += [f"the second recovery changes {each}" for each in changed]
-            if breaches:
-                return [f"{turn} recovery: {each}" for each in breaches]
+            changes = [] if now is None else [each for each in differences(before, after) if not is_inert(each[2:])]
+            now = now if now is not None and before == after else look(after)
+            wrong = tuple(f"the second recovery changes {each}" for each in changes)
+            yield Moment(f"{turn} recovery", now, tuple(since), wrong)
             before = after
-        return self._to_the_end(crashed, said, since, clock, crashes)
+        assert now is not None
+        yield from self._to_the_end(now, since, clock)
 
     def recover(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> list[str]:
         """Run the product once more over what lies there; return why that failed."""
@@ -377,11 +430,8 @@ class Stage:
             return [f"{life}: {type(error).__name__}: {error} ({place.name}, line {place.lineno})"]
         return []
 
-    def _to_the_end(
-        self, crashed: View, said: tuple[Mark, ...], since: list[Mark], clock: HandClock, crashes: int
-    ) -> list[str]:
-        """Let days pass until nothing waits any more, then ask once more."""
-        now = look(read_tree(self.agent))
+    def _to_the_end(self, now: View, since: list[Mark], clock: HandClock) -> Iterator[Moment]:
+        """Let days pass until nothing waits any more, then look once more."""
         for turn in range(_ROUNDS_MAX):
             if not now.queued and not now.running:
                 break
@@ -394,10 +444,10 @@ class Stage:
                 self._world(f"operator {turn}", clock, since).settle_lost()
             failed = self.recover(f"day {turn + 2}", clock, since)
             if failed:
-                return failed
+                yield Moment(f"day {turn + 2}", None, tuple(since), tuple(failed))
+                return
             now = look(read_tree(self.agent))
-        breaches = judge(self.case(now, crashed, said, since, crashes))
-        return [f"at the end: {each}" for each in breaches]
+        yield Moment("at the end", now, tuple(since), is_over=True)
 
     def _world(self, life: str, clock: HandClock, since: list[Mark], volume: Volume | None = None) -> World:
         disk = TimedVolume(clock) if volume is None else volume

@@ -12,17 +12,19 @@ together, all old or all new, because one by one they would multiply the states 
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import itertools
 import random
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from faults.recording import Recording, Verb
-from faults.tree import Node, is_lock, is_staged
+from faults.states import State
+from faults.tree import Node, digest_of_tree, is_lock, is_staged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from faults.recording import Asked, Mark
     from faults.tree import Tree
@@ -43,8 +45,7 @@ class NotExpressibleError(Exception):
     """The altered recording asks for something that cannot be done in that order."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(NamedTuple):
     """One name in one folder. The folder is an inode, so that a name means the same wherever the folder goes."""
 
     folder: int
@@ -61,14 +62,21 @@ class _Change:
     """The slot that must have reached this step too: a rename's old name is not gone before the new one stands."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class State:
-    """A tree that a crash may leave, and what was lost to make it."""
+_Shape: TypeAlias = "tuple[tuple[int | None, ...], tuple[tuple[int, str], ...], int]"
+"""What each name shows, which bytes are cut, and how many times were set: equal shapes of one disk are equal trees."""
 
-    tree: Tree
-    lost: str
-    steps: tuple[int, ...] = ()
-    """The steps whose changes of names were lost."""
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Moment:
+    """One point, and what each name shows there at last."""
+
+    point: int
+    newest: Mapping[_Slot, int]
+    shown: tuple[int | None, ...]
+    """By number of the slot, inert ones left out."""
+    loose: frozenset[int]
+    """Files whose bytes are not flushed."""
+    touches: int
 
 
 class LossyDisk:
@@ -98,6 +106,7 @@ class LossyDisk:
         self._now = dict(self._start)
         for step, asked in enumerate(self._asked):
             self._compile(step, asked)
+        self._prepare()
 
     @property
     def points(self) -> range:
@@ -106,7 +115,7 @@ class LossyDisk:
 
     def said(self, point: int) -> tuple[Mark, ...]:
         """Return what had been told to somebody by then."""
-        return tuple(each.mark for each in self._asked[:point] if each.mark is not None)
+        return self._said[point]
 
     def restless(self) -> list[str]:
         """Name what a power cut could take back although the step that wrote it was over.
@@ -122,14 +131,13 @@ class LossyDisk:
 
     def whole(self, point: int) -> Tree:
         """Return the tree that a process crash leaves: the kernel forgets nothing."""
-        names = {slot: self._value(slot, changes, point) for slot, changes in self._changes.items()}
-        return self._grow(names, {}, point)
+        return self._grow(self._newest(point), {}, point)
 
     def of(self, model: str, point: int, seed: int = 0) -> Iterator[State]:
         """Yield what a model allows at a point: `kill`, `strict` or `ordered`."""
         match model:
             case "kill":
-                yield State(self.whole(point), "nothing")
+                yield self._state(self._moment(point), {}, {}, ())
             case "strict":
                 yield from self.strict(point, seed)
             case "ordered":
@@ -142,35 +150,41 @@ class LossyDisk:
         """Yield the trees that strict POSIX allows at a point."""
         options = self._options(point)
         within = self._within_reach(options)
-        free = {
-            slot: steps
-            for slot, steps in options.items()
-            if len(steps) > 1 and slot not in self._inert and slot.folder in within
-        }
-        slots = list(free)
-        for combination in _combinations([free[slot] for slot in slots], self._states_max, seed * 100_003 + point):
-            chosen = {slot: steps[-1] for slot, steps in options.items()} | dict(zip(slots, combination, strict=True))
-            for inert in (0, -1):
-                chosen |= {slot: steps[inert] for slot, steps in options.items() if slot in self._inert}
-                if self._keeps_renames(chosen):
-                    yield from self._with_bytes(chosen, point, ("whole", "half", "empty"))
-                if all(len(steps) == 1 for slot, steps in options.items() if slot in self._inert):
-                    break
+        several = {slot: steps for slot, steps in options.items() if len(steps) > 1}
+        inert = {slot: steps for slot, steps in several.items() if slot in self._inert}
+        free = {slot: steps for slot, steps in several.items() if slot not in inert and slot.folder in within}
+        renames = [each for each in self._renames if each[0] in several or each[2] in several]
+        moment = self._moment(point)
+        for combination in _combinations([*free.values()], self._states_max, seed * 100_003 + point):
+            chosen = dict(zip(free, combination, strict=True))
+            for last in (0, -1) if inert else (-1,):
+                older = chosen | {slot: steps[last] for slot, steps in inert.items()}
+                if _keeps_renames(renames, older, moment):
+                    yield from self._with_bytes(moment, older, ("whole", "half", "empty"))
 
     def ordered(self, point: int) -> Iterator[State]:
         """Yield the trees that an ordered journal allows at a point."""
         last = max((step for step in self._flushes if step < point), default=-1)
         pending = [step for step in self._names_asked if last < step < point]
+        moment = self._moment(point)
+        slots = [slot for step in pending for slot in self._slots_at[step]]
         for reached in [last, *pending]:
-            chosen = {slot: self._step_at(changes, reached + 1) for slot, changes in self._changes.items()}
-            yield from self._with_bytes(chosen, point, ("whole", "empty"))
+            older = {slot: self._step_at(slot, reached + 1) for slot in slots}
+            yield from self._with_bytes(moment, older, ("whole", "empty"))
+
+    def digests(self, model: str, point: int) -> frozenset[str]:
+        """Return the digests of what a model allows at a point, inert names apart."""
+        known = self._of_points.get((model, point))
+        if known is None:
+            known = self._of_points[model, point] = frozenset(state.digest for state in self.of(model, point))
+        return known
 
     def unsettled(self, point: int) -> tuple[str, ...]:
         """Name what a power cut could still take back at a point, inert names apart."""
         options = self._options(point)
         within = self._within_reach(options)
         told = [self._paths[slot] for slot, steps in options.items() if len(steps) > 1 and slot.folder in within]
-        shown = [(slot, self._value(slot, changes, point)) for slot, changes in self._changes.items()]
+        shown = [(slot, self._values[slot][step]) for slot, step in self._newest(point).items()]
         told += [
             f"the bytes of {self._paths[slot]}"
             for slot, inode in shown
@@ -299,11 +313,11 @@ class LossyDisk:
     def _options(self, point: int) -> dict[_Slot, list[int]]:
         """Return, for each slot that changed, the steps whose value it may show: from the durable one to the last."""
         options: dict[_Slot, list[int]] = {}
-        for slot, changes in self._changes.items():
-            steps = [-1, *(change.step for change in changes if change.step < point)]
-            flushed = max((step for step in self._folder_flushes.get(slot.folder, ()) if step < point), default=-1)
-            durable = max(step for step in steps if step <= flushed) if flushed >= 0 else -1
-            options[slot] = [step for step in steps if step >= durable]
+        for slot, steps in self._steps.items():
+            flushes = self._folder_flushes.get(slot.folder, ())
+            flushed = bisect.bisect_left(flushes, point)
+            durable = bisect.bisect_right(steps, flushes[flushed - 1]) - 1 if flushed else 0
+            options[slot] = steps[durable : bisect.bisect_left(steps, point)]
         return options
 
     def _within_reach(self, options: Mapping[_Slot, list[int]]) -> set[int]:
@@ -322,38 +336,96 @@ class LossyDisk:
                 pending.append(inode)
         return reached
 
-    def _keeps_renames(self, chosen: Mapping[_Slot, int]) -> bool:
-        for slot, step in chosen.items():
-            for change in self._changes[slot]:
-                if change.needs is not None and change.step <= step and chosen[change.needs] < change.step:
-                    return False
-        return True
-
-    def _with_bytes(self, chosen: Mapping[_Slot, int], point: int, kinds: tuple[str, ...]) -> Iterator[State]:
-        names = {slot: self._value_at(slot, step) for slot, step in chosen.items()}
-        unflushed = {
-            slot: inode for slot, inode in names.items() if inode is not None and not self._has_bytes(inode, point)
+    def _prepare(self) -> None:
+        """Note what every point asks for, once everything is compiled."""
+        self._said: list[tuple[Mark, ...]] = [()]
+        for asked in self._asked:
+            self._said.append(self._said[-1] if asked.mark is None else (*self._said[-1], asked.mark))
+        self._values = {
+            slot: {-1: self._start.get(slot)} | {change.step: change.inode for change in reversed(changes)}
+            for slot, changes in self._changes.items()
         }
+        self._steps = {slot: [-1, *(change.step for change in changes)] for slot, changes in self._changes.items()}
+        self._slots_at: dict[int, list[_Slot]] = {}
+        for slot, changes in self._changes.items():
+            for change in changes:
+                self._slots_at.setdefault(change.step, []).append(slot)
+        self._numbers = {slot: number for number, slot in enumerate(self._changes)}
+        self._renames = [
+            (slot, change.step, change.needs)
+            for slot, changes in self._changes.items()
+            for change in changes
+            if change.needs is not None
+        ]
+        self._touched = sorted(step for touches in self._touches.values() for step, _ in touches)
+        self._last: _Moment | None = None
+        self._digests: dict[_Shape, str] = {}
+        self._of_points: dict[tuple[str, int], frozenset[str]] = {}
+
+    def _newest(self, point: int) -> dict[_Slot, int]:
+        return {slot: self._step_at(slot, point) for slot in self._steps}
+
+    def _moment(self, point: int) -> _Moment:
+        if self._last is not None and self._last.point == point:
+            return self._last
+        newest = self._newest(point)
+        shown = tuple(None if slot in self._inert else self._values[slot][step] for slot, step in newest.items())
+        loose = frozenset(inode for inode in self._files if not self._has_bytes(inode, point))
+        self._last = _Moment(point, newest, shown, loose, bisect.bisect_left(self._touched, point))
+        return self._last
+
+    def _with_bytes(self, moment: _Moment, older: Mapping[_Slot, int], kinds: tuple[str, ...]) -> Iterator[State]:
+        if not moment.loose:
+            yield self._state(moment, older, {}, ())
+            return
+        names = {slot: self._values[slot][step] for slot, step in {**moment.newest, **older}.items()}
+        unflushed = {slot: inode for slot, inode in names.items() if inode is not None and inode in moment.loose}
         seen = {inode for slot, inode in unflushed.items() if slot not in self._inert}
         inert, loose = set(unflushed.values()) - seen, sorted(seen)
-        gone = {
-            self._paths[slot]: change.step
-            for slot, step in chosen.items()
-            for change in self._changes[slot]
-            if step < change.step < point and slot not in self._inert
-        }
-        lost = ", ".join(f"{path} of step {step}" for path, step in gone.items())
         together = [(kind,) * len(loose) for kind in kinds]
         for cuts in itertools.product(kinds, repeat=len(loose)) if len(loose) <= _LOOSE_MAX else together:
             for inert_cut in (kinds[0], kinds[-1]):
                 cut = dict(zip(loose, cuts, strict=True)) | dict.fromkeys(inert, inert_cut)
-                torn = ", ".join(
+                torn = [
                     f"bytes of {self._path_of(inode, unflushed)}: {how}" for inode, how in cut.items() if how != "whole"
-                )
-                told = "; ".join(filter(None, (lost, torn))) or "nothing"
-                yield State(self._grow(names, cut, point), told, tuple(sorted(gone.values())))
+                ]
+                yield self._state(moment, older, cut, torn, loose)
                 if not inert:
                     break
+
+    def _state(
+        self,
+        moment: _Moment,
+        older: Mapping[_Slot, int],
+        cut: Mapping[int, str],
+        torn: Sequence[str],
+        loose: Iterable[int] = (),
+    ) -> State:
+        """Return a state in which some slots show what they showed earlier, and some files are cut."""
+
+        def grow() -> Tree:
+            return self._grow({**moment.newest, **older}, cut, moment.point)
+
+        def digest() -> str:
+            shown = list(moment.shown)
+            for slot, step in older.items():
+                if slot not in self._inert:
+                    shown[self._numbers[slot]] = self._values[slot][step]
+            shape = (tuple(shown), tuple((inode, cut[inode]) for inode in loose), moment.touches)
+            known = self._digests.get(shape)
+            if known is None:
+                known = self._digests[shape] = digest_of_tree(grow(), self._is_inert)
+            return known
+
+        return State(grow, digest, lambda: self._gone(moment, older), torn)
+
+    def _gone(self, moment: _Moment, older: Mapping[_Slot, int]) -> dict[str, int]:
+        return {
+            self._paths[slot]: change.step
+            for slot, step in {**moment.newest, **older}.items()
+            for change in self._changes[slot]
+            if step < change.step < moment.point and slot not in self._inert
+        }
 
     def _path_of(self, inode: int, names: Mapping[_Slot, int]) -> str:
         return next(self._paths[slot] for slot, shown in names.items() if shown == inode)
@@ -361,24 +433,21 @@ class LossyDisk:
     def _has_bytes(self, inode: int, point: int) -> bool:
         return self._flushed.get(inode, point) < point
 
-    def _value(self, slot: _Slot, changes: Iterable[_Change], point: int) -> int | None:
-        return self._value_at(slot, self._step_at(changes, point))
-
-    def _step_at(self, changes: Iterable[_Change], point: int) -> int:
-        return max((change.step for change in changes if change.step < point), default=-1)
+    def _step_at(self, slot: _Slot, point: int) -> int:
+        steps = self._steps[slot]
+        return steps[bisect.bisect_left(steps, point) - 1]
 
     def _value_at(self, slot: _Slot, step: int) -> int | None:
-        if step < 0:
-            return self._start.get(slot)
-        return next(change.inode for change in self._changes[slot] if change.step == step)
+        return self._values[slot][step]
 
-    def _grow(self, names: Mapping[_Slot, int | None], cut: Mapping[int, str], point: int) -> Tree:
-        """Return the tree that hangs from the root when each slot shows its chosen value."""
+    def _grow(self, chosen: Mapping[_Slot, int], cut: Mapping[int, str], point: int) -> Tree:
+        """Return the tree that hangs from the root when each slot shows what it did from its chosen step on."""
         inside: dict[int, list[tuple[str, int]]] = {}
         for slot, inode in self._start.items():
-            if slot not in names:
+            if slot not in chosen:
                 inside.setdefault(slot.folder, []).append((slot.name, inode))
-        for slot, shown in names.items():
+        for slot, step in chosen.items():
+            shown = self._values[slot][step]
             if shown is not None:
                 inside.setdefault(slot.folder, []).append((slot.name, shown))
         tree: dict[str, Node] = {}
@@ -391,6 +460,15 @@ class LossyDisk:
                 if node.is_folder:
                     pending.append((f"{path}/", inode))
         return tree
+
+
+def _keeps_renames(renames: Iterable[tuple[_Slot, int, _Slot]], older: Mapping[_Slot, int], moment: _Moment) -> bool:
+    """Tell whether no old name is gone before the new one stands."""
+    newest = moment.newest
+    return not any(
+        step <= older.get(slot, newest[slot]) and older.get(needs, newest[needs]) < step
+        for slot, step, needs in renames
+    )
 
 
 def _cut(node: Node, how: str) -> Node:

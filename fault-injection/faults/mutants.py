@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from faults.campaign import LOSSY, Place
 from faults.disk import LossyDisk, NotExpressibleError
 from faults.recording import Recording, Verb
-from faults.tree import digest_of_tree
 from faults.view import is_inert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from faults.campaign import SecondLife, Stage
-    from faults.disk import State
     from faults.recording import Asked, Mark
+    from faults.states import State
 
 Alter: TypeAlias = "Callable[[Recording], Recording]"
 
@@ -225,9 +224,9 @@ def _new_states(stage: Stage, healthy: LossyDisk, disk: LossyDisk, first: int = 
         if is_alike and healthy.shape(point) == disk.shape(point):
             continue
         for model in LOSSY:
-            known = {digest_of_tree(state.tree, is_inert) for state in healthy.of(model, point)} if is_alike else set()
+            known = healthy.digests(model, point) if is_alike else frozenset()
             for number, state in enumerate(disk.of(model, point)):
-                key = (digest_of_tree(state.tree, is_inert), disk.said(point))
+                key = (state.digest, disk.said(point))
                 if key[0] not in known and key not in met and key not in stage.healthy():
                     met.add(key)
                     yield Place(stage.scenario.name, model, point, number), state

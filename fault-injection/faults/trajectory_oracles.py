@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import itertools
 import json
@@ -50,14 +51,18 @@ class TrajectoryView:
 
 
 def look_at_trajectory(view: View) -> TrajectoryView:
-    """Read what the files of a trajectory say."""
+    """Read what the files of a trajectory say; once for the many oracles that ask about one moment."""
+    return _look(tuple(sorted(each for each in view.files.items() if _FILE.fullmatch(each[0]))))
+
+
+@functools.lru_cache(256)
+def _look(files: tuple[tuple[str, bytes], ...]) -> TrajectoryView:
     lines: dict[str, list[Fields]] = {}
     odd: list[str] = []
     texts: list[bytes] = []
-    for path, content in sorted(view.files.items()):
+    for path, content in files:
         found = _FILE.fullmatch(path)
-        if found is None:
-            continue
+        assert found is not None
         raw = content if found[1] == "sources" else _unpacked(content)
         texts.append(raw)
         if found[1] != "sources" and f"{hashlib.sha256(raw).hexdigest()}.z" != found[2]:

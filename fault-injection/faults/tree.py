@@ -42,52 +42,75 @@ Tree: TypeAlias = Mapping[str, Node]
 
 def is_lock(path: str) -> bool:
     """Tell whether a path is a lock's or a cache's: those change past the volume, and a crash model has no use for them."""
-    return _LOCK.fullmatch(path.rpartition("/")[2]) is not None
+    return _is_lock(path.rpartition("/")[2])
 
 
 def is_staged(path: str) -> bool:
     """Tell whether a path is one that a volume gives to what it stages: no reader looks at it."""
-    return STAGED.fullmatch(path.rpartition("/")[2]) is not None
+    return _is_staged(path.rpartition("/")[2])
+
+
+@functools.lru_cache(65_536)
+def _is_lock(name: str) -> bool:
+    return _LOCK.fullmatch(name) is not None
+
+
+@functools.lru_cache(65_536)
+def _is_staged(name: str) -> bool:
+    return STAGED.fullmatch(name) is not None
 
 
 def read_tree(root: Path) -> dict[str, Node]:
     """Read everything under `root`, locks apart."""
     tree: dict[str, Node] = {}
-    pending = [""]
+    pending = [("", str(root))]
     while pending:
-        folder = pending.pop()
-        for entry in os.scandir(root / folder):
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if is_lock(path) and not entry.is_dir(follow_symlinks=False):
-                continue
-            status = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(status.st_mode):
-                tree[path] = Node(None)
-                pending.append(path)
-            elif stat.S_ISREG(status.st_mode):
-                tree[path] = Node((root / path).read_bytes(), status.st_mtime_ns)
-            else:
-                message = f"{path} is neither a file nor a folder"
-                raise AssertionError(message)
+        above, folder = pending.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                path = f"{above}{entry.name}"
+                if is_lock(path) and not entry.is_dir(follow_symlinks=False):
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    tree[path] = Node(None)
+                    pending.append((f"{path}/", entry.path))
+                elif stat.S_ISREG(status.st_mode):
+                    tree[path] = Node(_read(entry.path, status.st_size), status.st_mtime_ns)
+                else:
+                    message = f"{path} is neither a file nor a folder"
+                    raise AssertionError(message)
     return tree
+
+
+def _read(path: str, size: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        parts = [os.read(descriptor, size + 1)]
+        while parts[-1]:
+            parts.append(os.read(descriptor, size + 1))
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
 
 
 def lay_out(tree: Tree, root: Path) -> None:
     """Make `root` hold exactly `tree`, as private files and folders."""
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(FOLDER_MODE, parents=True)
+    above = str(root)
     for path in sorted(tree):
-        node, place = tree[path], root / path
+        node, place = tree[path], f"{above}/{path}"
         if node.content is None:
-            place.mkdir(FOLDER_MODE)
+            os.mkdir(place, FOLDER_MODE)  # noqa: PTH102 - text paths: a tree is laid out tens of thousands of times
             continue
         descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
         try:
             os.write(descriptor, node.content)
+            if node.mtime_ns:
+                os.utime(descriptor, ns=(node.mtime_ns, node.mtime_ns))
         finally:
             os.close(descriptor)
-        if node.mtime_ns:
-            os.utime(place, ns=(node.mtime_ns, node.mtime_ns))
 
 
 def digest_of_tree(tree: Tree, is_inert: Callable[[str], bool] = is_staged) -> str:

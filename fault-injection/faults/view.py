@@ -7,6 +7,7 @@ anew, and a file that should hold JSON and does not is itself a finding.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import re
@@ -166,6 +167,7 @@ def _is_record(path: str) -> bool:
     return not path.endswith((".toml", ".bad", ".sqlite", ".z"))
 
 
+@functools.lru_cache(4_096)
 def _parse(content: bytes) -> Fields | None:
     try:
         value: Json = json.loads(content)

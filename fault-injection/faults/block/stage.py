@@ -25,7 +25,6 @@ from faults.block.log import OVER, READY, START, Image, images, line_of, mark_of
 from faults.block.mounts import Loop, make_ext4, mount, mounted, shut_down, sync_filesystem, unmount
 from faults.block.planted import PLANTS
 from faults.campaign import LOSSY, Place, Report, Stage, Violation
-from faults.disk import State
 from faults.tree import Node, differences, digest_of_tree, is_lock, read_tree
 from faults.view import is_inert
 from faults.volumes import CountingVolume, TimedVolume
@@ -144,7 +143,7 @@ class BlockStage:
         try:
             said = (*self._stage.told_before, *image.said)
             tree = read_tree(self._world / "agent")
-            if self._stage.is_new(State(tree, image.lost()), said):
+            if self._stage.is_new_tree(tree, said):
                 report.states["ext4"] += 1
                 is_foretold = is_planted or _names_and_bytes(tree) in self._foretold
                 strange = [] if is_foretold else ["ext4 leaves what no model tells of"]

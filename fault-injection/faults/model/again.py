@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faults.campaign import Stage
-    from faults.disk import State
+    from faults.states import State
 
 COMMAND: Final = "PYTHONPATH=.:fault-injection .venv/bin/python -m faults.model replay"
 """What makes a trace again, with its words behind it."""
