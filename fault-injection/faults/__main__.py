@@ -1,7 +1,7 @@
 """The whole campaign, layer by layer, with progress and a summary: `make faults`, or `python -m faults LAYER...`.
 
 Each layer is a part of the tests in its long form. What they count comes back through `figures`; what fails is shown by the
-command that runs it again. Exits with 1 if anything failed.
+command that runs it again. Exits with 1 if anything failed, or if a layer tried less than `floors` asks of its long form.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from faults.figures import FILE, read
+from faults.floors import below, closing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,9 +83,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         for test in each.broken:
             mode = "" if asked.short else "CURATOR_FAULTS=long "
             console.print(f"again: {mode}{sys.executable} -m pytest '{test}' -s", highlight=False, soft_wrap=True)
+    for line in closing(figures):
+        console.print(line, highlight=False, soft_wrap=True)
+    # What this machine cannot do has skipped and said why; the floors are for what ran.
+    missed = (
+        []
+        if asked.short
+        else below(figures, {each.layer for each in ended if each.layer in figures or not each.skipped})
+    )
+    for line in missed:
+        console.print(f"too little: {line}", highlight=False, soft_wrap=True)
     failed = sum(bool(each.broken) or not each.closing for each in ended)
     console.print(f"{len(ended)} layers in {(time.monotonic() - began) / 60:.1f} minutes, {failed} of them broken")
-    return int(failed > 0)
+    return int(failed > 0 or missed != [])
 
 
 def _run_all(layers: Sequence[str], file: Path, console: Console, *, is_long: bool) -> Iterator[Ended]:
@@ -103,7 +114,7 @@ def _run(layer: str, file: Path, progress: Progress, task: TaskID, *, is_long: b
     paths = os.pathsep.join(str(_ROOT / each) for each in (".", "service", "fault-injection"))
     environ = os.environ | {FILE: str(file), "PYTHONPATH": paths} | ({"CURATOR_FAULTS": "long"} if is_long else {})
     tests = [str(_TESTS / f"test_{name}.py") for name in LAYERS[layer]]
-    argv = [sys.executable, "-m", "pytest", "-n", "2", "-v", "-rfEs", "--no-header", *tests]
+    argv = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-v", "-rfEs", "--no-header", *tests]
     ended, began, minutes = Ended(layer), time.monotonic(), 0
     with subprocess.Popen(argv, cwd=_ROOT, env=environ, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
