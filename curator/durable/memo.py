@@ -23,11 +23,11 @@ class Memo(Generic[T]):
     def __init__(self, bytes_max: int = _BYTES_MAX) -> None:
         """Remember meanings of at most `bytes_max` bytes."""
         self._bytes_max = bytes_max
-        self._known: OrderedDict[tuple[type[object], bytes], T] = OrderedDict()
+        self._known: OrderedDict[tuple[object, bytes], T] = OrderedDict()
         self._size = 0
         self._mutex = threading.Lock()
 
-    def find(self, kind: type[object], raw: bytes) -> T | None:
+    def find(self, kind: object, raw: bytes) -> T | None:
         """Return what the bytes are known to mean as this kind."""
         with self._mutex:
             found = self._known.get((kind, raw))
@@ -35,7 +35,12 @@ class Memo(Generic[T]):
                 self._known.move_to_end((kind, raw))
             return found
 
-    def keep(self, kind: type[object], raw: bytes, meaning: T) -> None:
+    def known(self) -> tuple[tuple[object, bytes, T], ...]:
+        """Return what is remembered: kind, bytes, meaning."""
+        with self._mutex:
+            return tuple((kind, raw, meaning) for (kind, raw), meaning in self._known.items())
+
+    def keep(self, kind: object, raw: bytes, meaning: T) -> None:
         """Remember a meaning; the one that was not asked for longest goes first."""
         if len(raw) > _ONE_MAX:
             return

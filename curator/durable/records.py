@@ -1,8 +1,11 @@
-"""One record in one file: bounded bytes, strict JSON, a closed record; or an error that names the file."""
+"""One record in one file: bounded bytes, strict JSON, a closed record; or an error that names the file.
+
+What bytes mean is remembered, also of those that are written here: a record is read again at almost each later step.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, TypeVarTuple
 
 from curator.durable.memo import Memo
 from curator.durable.publish import publish
@@ -21,8 +24,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
-_RECORDS: Final = Memo[Record]()
+MEANINGS: Final = Memo[Record]()
 
 
 def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False) -> R | None:
@@ -30,12 +34,35 @@ def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False) 
     raw = read_bounded(path, limit, private=private)
     if raw is None:
         return None
-    known = _RECORDS.find(cls, raw)
+    known = MEANINGS.find(cls, raw)
     if isinstance(known, cls):
         return known
     record = _decoded(path, cls.decode, raw)
-    _RECORDS.keep(cls, raw, record)
+    MEANINGS.keep(cls, raw, record)
     return record
+
+
+def read_stored(path: Path, cls: type[R], decode: Callable[[Json, *Ts], R], limit: int, *given: *Ts) -> R | None:
+    """Return the record that `decode` makes of the JSON in `path` and what is `given`, or None where nothing stands."""
+    raw = read_bounded(path, limit)
+    if raw is None:
+        return None
+    known = MEANINGS.find((decode, *given), raw)
+    if isinstance(known, cls):
+        return known
+    record = _decoded(path, lambda value: decode(value, *given), raw)
+    MEANINGS.keep((decode, *given), raw, record)
+    return record
+
+
+def bytes_of(record: Record, write: Callable[[Json], str], *, ending: str = "", kind: object = None) -> bytes:
+    """Return a record as it is written, remembered: what these bytes mean needs no decoding when they are read here.
+
+    `kind` is what a reader other than `read_record` looks for: the function and what is given to it.
+    """
+    data = (write(record.encode()) + ending).encode()
+    MEANINGS.keep(type(record) if kind is None else kind, data, record)
+    return data
 
 
 def read_as(path: Path, decode: Callable[[Json], T], limit: int, *, private: bool = False) -> T | None:
@@ -55,6 +82,7 @@ def publish_canonical(volume: Volume, path: Path, record: Record, *, hidden: boo
     """Publish a record as one canonical line; what stands is compared by its meaning (interop.md 1, CREATE-CANON)."""
     text = canonical(record.encode())
     data = (text + "\n").encode()
+    MEANINGS.keep(type(record), data, record)
     return publish(volume, path, data, hidden=hidden, is_same=lambda standing: _canonical_of(standing) == text)
 
 
@@ -63,7 +91,7 @@ def publish_first(volume: Volume, path: Path, record: R, find: Callable[[], R | 
     standing = find()
     if standing is None:
         try:
-            publish(volume, path, (compact(record.encode()) + "\n").encode())
+            publish(volume, path, bytes_of(record, compact, ending="\n"))
         except ConflictError:
             standing = find()
         else:

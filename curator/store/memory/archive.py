@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from curator.durable.read import list_names, read_bounded
-from curator.durable.records import read_as, read_record
+from curator.durable.records import bytes_of, read_as, read_record, read_stored
 from curator.errors import ConflictError, InvalidRecordError
 from curator.machine.admission import Place, RevisionSeen, Seen, Step
 from curator.model.admission import Completion, Intent, Receipt, Tombstone
+from curator.model.digest import pretty
 from curator.model.ids import BranchName, JobId, RevisionId
 from curator.model.limits import DIRECTORY_NAMES_MAX, PROJECT_FILE_BYTES_MAX
 from curator.model.memory import Branch, Revision, branch_digest, read_branch
@@ -43,7 +44,7 @@ class Archive:
 
     def branch(self, name: BranchName) -> Branch | None:
         """Return a branch as it stands, normalized; None where none does."""
-        return read_as(self.layout.branch(name), lambda value: read_branch(value, name), _LIMIT)
+        return read_stored(self.layout.branch(name), Branch, read_branch, _LIMIT, name)
 
     def receipt(self, job_id: JobId) -> Receipt | None:
         """Return what was done to memory for a job."""
@@ -159,6 +160,11 @@ class Archive:
         path = self.layout.completion(job_id)
         completion = read_record(path, Completion, _LIMIT)
         return completion if completion is None else _named(path, completion, completion.transaction_id, job_id)
+
+
+def branch_bytes(branch: Branch) -> bytes:
+    """Return a branch's file."""
+    return bytes_of(branch, pretty, kind=(read_branch, branch.name))
 
 
 def _named(path: Path, record: R, told: JobId, job_id: JobId) -> R:

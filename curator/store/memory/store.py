@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, publish, replace
 from curator.durable.read import read_bounded
-from curator.durable.records import publish_canonical
+from curator.durable.records import bytes_of, publish_canonical
 from curator.errors import ConflictError, InvalidRecordError, RefusedError, UnmatchedStateError
 from curator.machine.admission import Seen, Step, next_step
 from curator.model.admission import Intent, Receipt, completion_of, tombstone_of
@@ -32,7 +32,7 @@ from curator.model.memory import (
 )
 from curator.model.project import Project
 from curator.model.times import iso
-from curator.store.memory.archive import Archive
+from curator.store.memory.archive import Archive, branch_bytes
 from curator.store.memory.history import next_sequence
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ProjectStore(Archive):
         ensure_directory(self._volume, self.layout.branches)
         with self._domain.hold():
             if self.branch(branch.name) is None:
-                publish(self._volume, self.layout.branch(branch.name), pretty(branch.encode()).encode())
+                publish(self._volume, self.layout.branch(branch.name), branch_bytes(branch))
 
     def current(self, name: BranchName) -> Branch | None:
         """Return a branch that no begun mutation is about to change: fit to be judged against."""
@@ -111,7 +111,7 @@ class ProjectStore(Archive):
                     raise InvalidRecordError(self.layout.branch(name), "is not there, and its job needs it")
                 intent = freeze(branch, next_sequence(self.layout.revisions(name), name))
                 self._volume.sync_directory(self.layout.branches)
-                publish(self._volume, self.layout.intent(job_id), pretty(intent.encode()).encode())
+                publish(self._volume, self.layout.intent(job_id), bytes_of(intent, pretty))
                 seen, begun, is_ours = self.look_at_begun(seen, intent), intent, True
             return self._roll(job_id, (seen, begun), is_ours=is_ours)
 
@@ -170,7 +170,7 @@ class ProjectStore(Archive):
         def written(branch: Branch, history: tuple[Revision, ...]) -> tuple[bytes, Undo]:
             after, revision = invert(branch, history)
             made.append(after)
-            return pretty(after.encode()).encode(), revision
+            return branch_bytes(after), revision
 
         made: list[Branch] = []
         self.restore(name, written)
@@ -278,19 +278,19 @@ class ProjectStore(Archive):
             return
         assert intent is not None
         if step is Step.WRITE_BRANCH:
-            replace(volume, layout.branch(intent.branch_name), pretty(intent.after_branch.encode()).encode())
+            replace(volume, layout.branch(intent.branch_name), branch_bytes(intent.after_branch))
         elif step is Step.WRITE_REVISION:
             assert intent.revision is not None
             folder = layout.revisions(intent.branch_name)
             ensure_directory(volume, folder)
             publish(volume, folder / intent.revision.filename, intent.revision.content.encode())
         elif step is Step.COMPLETE:
-            publish(volume, layout.completion(job_id), pretty(completion_of(intent).encode()).encode())
+            publish(volume, layout.completion(job_id), bytes_of(completion_of(intent), pretty))
         else:
             assert step is Step.RETIRE
             ensure_directory(volume, layout.retired)
             tombstone = tombstone_of(intent, iso(self._clock.now()))
-            publish(volume, layout.tombstone(job_id), pretty(tombstone.encode()).encode())
+            publish(volume, layout.tombstone(job_id), bytes_of(tombstone, pretty))
 
     def _step(self, job_id: JobId, seen: Seen) -> Step:
         step = next_step(seen)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, replace
 from curator.durable.read import stamp_of
+from curator.durable.records import bytes_of
 from curator.errors import (
     BusyError,
     ConflictError,
@@ -349,4 +350,4 @@ class Spool(Shelf):
 
 
 def _bytes_of(record: Record) -> bytes:
-    return compact(record.encode()).encode()
+    return bytes_of(record, compact)
