@@ -12,13 +12,13 @@ from typing import Final
 
 import pytest
 from faults.surroundings.clocks import JumpingClock, why_no_jump
+from faults.surroundings.watched import watched
 
 from curator.model.attempt import Settled
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
 from curator.model.times import iso, ms_of
 from tests.acceptance.processes import Place, ended, go_on, provided, wait_until
-from tests.cli.commands import CURATOR, environ_of
 from tests.fakes.provider import Settings
 
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
@@ -37,10 +37,7 @@ def now_ms() -> int:
 
 
 def start(place: Place, clock: JumpingClock) -> subprocess.Popen[bytes]:
-    environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent), **clock.environ())
-    pipe = subprocess.PIPE
-    command = [*CURATOR, "review", "--once"]
-    return subprocess.Popen(command, env=environ, cwd=place.home, stdout=pipe, stderr=pipe)
+    return place.start("review", "--once", **clock.environ())
 
 
 @contextlib.contextmanager
@@ -50,7 +47,7 @@ def in_mid_call(
     """Give a worker that stands still while its call runs; SIGCONT lets it go on."""
     if why_no_jump():
         pytest.skip(f"no clock can jump here: {why_no_jump()}")
-    with provided(tmp_path, SLOW) as (place, _):
+    with watched(tmp_path) as watch, provided(tmp_path, SLOW, watch.place) as (place, _):
         job = place.enqueue(key := place.project())
         with start(place, clock) as worker:
             try:
@@ -60,6 +57,8 @@ def in_mid_call(
                 yield place, job, key, worker
             finally:
                 worker.kill()
+                worker.wait()
+                watch.dies(worker.pid)
 
 
 def assert_at_rest(place: Place, job: Job, key: ProjectKey, *clocks: tuple[JumpingClock, int]) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 from faults.block.mounts import LOGFLUSH, NOLOGFLUSH, shut_down, why_not
 from faults.surroundings.ground import EXT4, TMPFS, Ground, ground
+from faults.surroundings.watched import watched
 
 from curator.model.ids import ProjectKey
 from curator.model.job import Job
@@ -38,9 +39,9 @@ def mounts() -> None:
 @contextlib.contextmanager
 def in_mid_call(tmp_path: Path, mount: str) -> Iterator[tuple[Ground, Job, ProjectKey, subprocess.Popen[bytes]]]:
     """Give a worker that stands still while its call runs; SIGCONT lets it go on."""
-    with provided(tmp_path, SLOW) as (place, _):
+    with watched(tmp_path) as watch, provided(tmp_path, SLOW, watch.place) as (place, _):
         job = place.enqueue(key := place.project())
-        with ground(place, mount) as disk, disk.start("review", "--once") as worker:
+        with ground(watch, mount) as disk, disk.start("review", "--once") as worker:
             try:
                 wait_until(lambda: place.requests() == 1 or worker.poll() is not None)
                 assert worker.poll() is None, ended(worker).err
@@ -100,9 +101,9 @@ def test_a_disk_without_free_names_in_mid_call_ends_the_run_and_its_call_stays_c
 
 @pytest.mark.parametrize("free", [0, 2, 10])
 def test_a_disk_with_all_but_no_free_names_ends_the_run_before_anything_is_paid_for(free: int, tmp_path: Path) -> None:
-    with provided(tmp_path, Settings(proposal=FACTS)) as (place, _):
+    with watched(tmp_path) as watch, provided(tmp_path, Settings(proposal=FACTS), watch.place) as (place, _):
         job = place.enqueue(key := place.project())
-        with ground(place, WHOLE) as disk:
+        with ground(watch, WHOLE) as disk:
             disk.shell(f"{NAMES}; j=0; while [ $j -lt {free} ]; do rm ballast.$j; j=$((j+1)); done")
             assert int(disk.shell("stat -f -c %d .").stdout) == free
 
@@ -175,9 +176,9 @@ def after_lies(tmp_path: Path, how: int) -> Iterator[tuple[Ground, Job, dict[str
         pytest.skip("strace is not installed: it makes the flushes lie")
     trace = tmp_path / "trace"
     mount = EXT4.format(room="40m", features="", options="commit=900")
-    with provided(tmp_path, Settings(proposal=FACTS)) as (place, _):
+    with watched(tmp_path) as watch, provided(tmp_path, Settings(proposal=FACTS), watch.place) as (place, _):
         job = place.enqueue(place.project())
-        with ground(place, mount) as disk:
+        with ground(watch, mount) as disk:
             lies = ("strace", "-f", "-qq", "-o", str(trace), "-e", "inject=fsync,fdatasync:retval=0")
             ran = ended(disk.start("review", "--once", before=lies))
             assert (ran.status, disk.inside.ending(job)) == (0, "applied")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from faults.surroundings.watched import watched
 from faults.tree import is_lock, is_staged
 
 from curator.errors import BusyError
@@ -27,10 +28,10 @@ FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.",
 
 def asleep(place: Place, survive: int) -> subprocess.Popen[bytes]:
     """Start a worker that stops itself before one primitive."""
-    paths = os.pathsep.join(str(ROOT / each) for each in (".", "service", "fault-injection"))
-    environ = environ_of(place.home, PYTHONPATH=paths)
+    paths = [place.more["PYTHONPATH"], *(str(ROOT / each) for each in (".", "service", "fault-injection"))]
+    environ = environ_of(place.home, PYTHONPATH=os.pathsep.join(paths))
     command = [sys.executable, "-m", "faults.surroundings.frozen", str(place.layout.agent), str(survive)]
-    return subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, cwd=place.home, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def is_stopped(worker: subprocess.Popen[bytes]) -> bool:
@@ -61,7 +62,7 @@ def review_later(place: Place, turn: int) -> bool:
 def primitives(folder: Path) -> int:
     """Return how many primitives a whole run asks for."""
     folder.mkdir()
-    with provided(folder, Settings(proposal=FACTS)) as (place, _):
+    with watched(folder) as watch, provided(folder, Settings(proposal=FACTS), watch.place) as (place, _):
         place.enqueue(place.project())
         ran = ended(asleep(place, 1_000_000))
     assert ran.status == 0
@@ -71,7 +72,9 @@ def primitives(folder: Path) -> int:
 def sleep_through(folder: Path, survive: int) -> tuple[str, str]:
     """Let a worker sleep at one primitive while another does its job; return how both fared, for the table."""
     folder.mkdir()
-    with provided(folder, Settings(proposal=FACTS)) as (place, _), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
+        watch = stack.enter_context(watched(folder))
+        place, _ = stack.enter_context(provided(folder, Settings(proposal=FACTS), watch.place))
         job = place.enqueue(key := place.project())
         worker = stack.enter_context(sleeper(place, survive))
         assert is_stopped(worker), f"it never came to primitive {survive}"

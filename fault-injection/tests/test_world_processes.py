@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 from faults.surroundings.memory import cage, why_no_cage
+from faults.surroundings.watched import watched
 
 from curator.model.budget import Exposure
 from tests.acceptance.processes import KEY, Place, ended, provided, wait_until
-from tests.cli.commands import CURATOR, Ran, environ_of
+from tests.cli.commands import CURATOR, Ran
 from tests.fakes.provider import Settings
 
 FACTS: Final = '{"operations": [{"action": "add", "content": "Fact number {n}.", "importance": "normal"}]}'
@@ -26,17 +27,18 @@ def test_a_worker_that_is_killed_for_want_of_memory_in_mid_call_loses_nothing_an
 ) -> None:
     if why_no_cage():
         pytest.skip(f"memory cannot run out here: {why_no_cage()}")
-    with provided(tmp_path, Settings(review="hang,ok", proposal=FACTS)) as (place, _), cage() as room:
+    settings = Settings(review="hang,ok", proposal=FACTS)
+    with watched(tmp_path) as watch, provided(tmp_path, settings, watch.place) as (place, _), cage() as room:
         job = place.enqueue(key := place.project())
-        environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
         command = [*room.enter(), *CURATOR, "review", "--once"]
-        with subprocess.Popen(command, env=environ, cwd=place.home) as worker:
+        with subprocess.Popen(command, env=place.environ(), cwd=place.home) as worker:
             try:
                 wait_until(lambda: place.requests() == 1)
 
                 room.fill()
 
                 assert worker.wait() == -signal.SIGKILL
+                watch.dies(worker.pid)
             finally:
                 worker.kill()
         assert room.kills() == 1
@@ -54,17 +56,18 @@ PROOF: Final = 'import socket; socket.create_connection(("127.0.0.1", {port}), 5
 
 def without_network(place: Place, *command: str) -> Ran:
     """Run a command where there is no network, not even the machine's own."""
-    environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
     tried = subprocess.run(["unshare", "-n", "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         pytest.skip(f"the network cannot be taken away here: {tried.stderr}")
     pipe = subprocess.PIPE
-    return ended(subprocess.Popen(["unshare", "-n", *command], env=environ, cwd=place.home, stdout=pipe, stderr=pipe))
+    return ended(
+        subprocess.Popen(["unshare", "-n", *command], env=place.environ(), cwd=place.home, stdout=pipe, stderr=pipe)
+    )
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed: it takes the network away")
 def test_without_any_network_the_jobs_wait_and_burn_nothing(tmp_path: Path) -> None:
-    with provided(tmp_path, Settings(proposal=FACTS)) as (place, server):
+    with watched(tmp_path) as watch, provided(tmp_path, Settings(proposal=FACTS), watch.place) as (place, server):
         job = place.enqueue(key := place.project())
         proof = PROOF.format(port=server.server_address[1])
         assert "Network is unreachable" in without_network(place, sys.executable, "-c", proof).err
@@ -83,11 +86,12 @@ def test_without_any_network_the_jobs_wait_and_burn_nothing(tmp_path: Path) -> N
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed: it takes the network away")
 def test_without_any_network_the_offline_reviewer_reviews(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    place.configure()
-    job = place.enqueue(place.project())
+    with watched(tmp_path) as watch:
+        place = watch.place
+        place.configure()
+        job = place.enqueue(place.project())
 
-    ran = without_network(place, *CURATOR, "review", "--once")
+        ran = without_network(place, *CURATOR, "review", "--once")
 
     assert (ran.status, ran.err, place.ending(job)) == (0, "", "applied")
 
@@ -120,14 +124,14 @@ exit $status
 def test_a_lock_of_the_dead_is_taken_although_another_process_has_its_number_now(tmp_path: Path) -> None:
     if not Path("/proc/sys/kernel/ns_last_pid").exists() or os.geteuid() != 0:
         pytest.skip("the next process's number can only be chosen by root, on a kernel with ns_last_pid")
-    place = Place(tmp_path)
-    place.configure()
-    job = place.enqueue(place.project())
-    script = REUSE.format(number=4_999, owner=5_000, lock=place.layout.spool_lock, python=sys.executable)
-    environ = environ_of(place.home, PI_CODING_AGENT_DIR=str(place.layout.agent))
-    command = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-xc", script]
+    with watched(tmp_path) as watch:
+        place = watch.place
+        place.configure()
+        job = place.enqueue(place.project())
+        script = REUSE.format(number=4_999, owner=5_000, lock=place.layout.spool_lock, python=sys.executable)
+        command = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-xc", script]
 
-    ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+        ran = subprocess.run(command, env=place.environ(), capture_output=True, text=True, check=False)
 
     assert ran.returncode == 0, ran.stderr
     assert place.ending(job) == "applied"

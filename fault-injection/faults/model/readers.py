@@ -62,6 +62,7 @@ def _running(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields)
     (name,) = names
     index, number = trace.job(name), number_of(record, "attempt")
     job = trace.state.jobs[index]
+    trace.own_base(name)
     if asked.verb is Verb.LINK:
         trace.happen(Event(Kind.CLAIM, index, next=number))
     elif number == job.running and text_of(record, "leaseToken") == trace.tokens.get((name, number)):

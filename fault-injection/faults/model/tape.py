@@ -61,7 +61,8 @@ class Tape:
         pid, descriptor = self._file
         if pid != os.getpid():
             pid = os.getpid()
-            name = self._folder / f"{pid}{_SUFFIX}"
+            # A number comes back: in another namespace of processes, or in time.
+            name = self._folder / f"{pid}-{time.monotonic_ns()}{_SUFFIX}"
             descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             self._file = (pid, descriptor)
         os.write(descriptor, json.dumps(line).encode() + b"\n")
@@ -69,8 +70,8 @@ class Tape:
 
 def mark_death(tapes: Path, pid: int) -> None:
     """Note that a process is dead, and of what it was about to do whether it came to pass: nobody has touched it yet."""
-    path = tapes / f"{pid}{_SUFFIX}"
-    if not path.exists():
+    path = max(tapes.glob(f"{pid}-*{_SUFFIX}"), default=None)
+    if path is None:
         return
     begun: dict[int, dict[str, str]] = {}
     for line in path.read_bytes().splitlines():

@@ -116,7 +116,7 @@ def _is_staging(step: Step) -> bool:
 
 
 def _of_one(tape: Path) -> Iterator[Step]:
-    pid = int(tape.stem)
+    pid = int(tape.stem.partition("-")[0])
     begun: dict[int, tuple[Asked, int]] = {}
     for raw in tape.read_bytes().splitlines():
         line = json.loads(raw)

@@ -96,6 +96,7 @@ class Trace:
         self.requests: dict[str, str] = {}
         self._seen: dict[Claim, tuple[Value, ...]] = {}
         """By claim: every state of its branch, at rest, that it may have read since it began or was answered."""
+        self._own_bases: dict[str, str] = {}
         self._pid = 0
         """Whose step is taken."""
         self._pids: dict[Claim, int] = {}
@@ -281,12 +282,12 @@ class Trace:
         return self._pids.get((worker.job, worker.number)) == self._pid
 
     def own_base(self, name: str) -> str:
-        """Return the branch from which a job was captured."""
+        """Return the branch from which a job was captured; it stays known when no record says it any more."""
         for folder in (f"{SPOOL}/running", f"{SPOOL}/queued", f"{OWN}/held"):
             record = parse(self.files.get(f"{folder}/{name}.json", b""))
             if "job" in record:
-                return text_of(fields_of(record["job"]), "baseBranchDigest")
-        return ""
+                return self._own_bases.setdefault(name, text_of(fields_of(record["job"]), "baseBranchDigest"))
+        return self._own_bases.get(name, "")
 
     def _put(self, index: int, job: Job) -> None:
         jobs = self.state.jobs

@@ -14,11 +14,13 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.acceptance.processes import Place
-from tests.cli.commands import CURATOR, environ_of
+from tests.cli.commands import CURATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from faults.surroundings.watched import Watch
+    from tests.acceptance.processes import Place
 
 _READY: Final = "mounted\n"
 
@@ -27,20 +29,24 @@ _READY: Final = "mounted\n"
 class Ground:
     """A place whose agent folder lies on a disk of its own."""
 
-    place: Place
+    watch: Watch
     keeper: int
+
+    @property
+    def place(self) -> Place:
+        """The place as those see it who do not stand on that disk."""
+        return self.watch.place
 
     @property
     def inside(self) -> Place:
         """The place as those see it who stand on that disk: for looking, not for making projects."""
-        return Place(Path(f"/proc/{self.keeper}/root{self.place.home}"))
+        return dataclasses.replace(self.place, home=Path(f"/proc/{self.keeper}/root{self.place.home}"))
 
     def start(self, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start a command of curator there, `before` being what runs it."""
-        environ = environ_of(self.place.home, PI_CODING_AGENT_DIR=str(self.place.layout.agent))
         command = [*self._enter(), *before, *CURATOR, *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=environ, cwd=self.place.home, stdout=pipe, stderr=pipe)
+        return subprocess.Popen(command, env=self.place.environ(), cwd=self.place.home, stdout=pipe, stderr=pipe)
 
     def shell(self, script: str) -> subprocess.CompletedProcess[str]:
         """Run a script there, in the agent's folder, to its end."""
@@ -62,6 +68,7 @@ class Ground:
             f" mount -t ext4 -o loop {disk} {self.place.layout.agent}"
         )
         assert mended.returncode == 0, mended.stdout + mended.stderr
+        self.watch.begin_anew(self.inside.layout.agent)
 
     def _enter(self) -> tuple[str, ...]:
         return ("nsenter", f"--mount=/proc/{self.keeper}/ns/mnt", f"--wd={self.place.home}")
@@ -78,8 +85,9 @@ EXT4: Final = """
 
 
 @contextlib.contextmanager
-def ground(place: Place, mount: str) -> Iterator[Ground]:
+def ground(watch: Watch, mount: str) -> Iterator[Ground]:
     """Put the agent folder, with what is in it, on a disk that `mount` mounts, while the block runs."""
+    place = watch.place
     script = f"""
         set -e; export PATH=$PATH:/usr/sbin:/sbin; mv $AGENT $HOME_OF/kept; mkdir $AGENT
         {mount}
@@ -94,6 +102,6 @@ def ground(place: Place, mount: str) -> Iterator[Ground]:
             assert keeper.stdout is not None
             assert keeper.stderr is not None
             assert keeper.stdout.readline() == _READY, keeper.stderr.read()
-            yield Ground(place, keeper.pid)
+            yield Ground(watch, keeper.pid)
         finally:
             keeper.kill()

@@ -91,5 +91,6 @@ def watched(folder: Path) -> Iterator[Watch]:
     watch.end()
     events = sum(len(each.events) for each in watch.traces)
     print(f"on tape: {len(watch.steps())} steps, {events} events")
-    assert watch.refusals() == []
-    assert events > 0
+    told = watch.refusals()
+    assert told == [], told
+    assert events > 0, "nothing of what the model is about was on the tapes"
