@@ -18,6 +18,7 @@ REFUSALS = (
     (errno.ENOSPC, True),
     (errno.EIO, False),
     (errno.EDQUOT, True),
+    (errno.EMFILE, False),
 )
 
 
