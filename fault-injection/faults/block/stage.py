@@ -24,17 +24,19 @@ from curator.errors import CuratorError
 from faults.block.log import OVER, READY, START, Image, images, line_of, mark_of, read_log
 from faults.block.mounts import Loop, make_ext4, mount, mounted, shut_down, sync_filesystem, unmount
 from faults.block.planted import PLANTS
-from faults.campaign import LOSSY, Place, Report, Stage, Violation
+from faults.block.watched import CountingRecorder, WatchedStage
+from faults.campaign import LOSSY, Place, Report, Violation
+from faults.model.trace import replay
 from faults.tree import Node, differences, digest_of_tree, is_lock, read_tree
 from faults.view import is_inert
-from faults.volumes import CountingVolume, TimedVolume
+from faults.volumes import TimedVolume
 from faults.world import HandClock, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curator.durable.volume import Volume
     from curator.model.ports import Clock
+    from faults.block.planted import Plant
     from faults.campaign import Scenario
     from faults.recording import Mark
     from faults.tree import Tree
@@ -55,7 +57,7 @@ class BlockStage:
         self._world.mkdir()
         self._first = room / "first"
         make_ext4(self._first, _SIZE)
-        self._stage = Stage(scenario, self._world)
+        self._stage = WatchedStage(scenario, self._world)
         self._whole = self._stage.disk.whole(self._stage.disk.points[-1])
         self._foretold = {_names_and_bytes(state.tree) for model in LOSSY for _, state in self._stage.states(model)}
         for each in self._world.iterdir():
@@ -87,7 +89,7 @@ class BlockStage:
         finally:
             loop.close()
 
-    def _play(self, tell: Callable[[Mark], None], plant: Callable[[HandClock], Volume]) -> None:
+    def _play(self, tell: Callable[[Mark], None], plant: Plant) -> None:
         clock, name = HandClock(), self._stage.scenario.name
         (self._world / "project").mkdir()
         agent = self._world / "agent"
@@ -96,9 +98,20 @@ class BlockStage:
         self._stage.scenario.prepare(before)
         sync_filesystem(self._world)
         tell(START)
-        world = World(agent, plant(clock), clock, self._stage.scenario.script, f"{name}/run", tell)
-        self._stage.scenario.run(world)
-        world.rest()
+        disk = plant(agent, clock)
+
+        def tell_both(mark: Mark) -> None:
+            disk.mark(mark)
+            tell(mark)
+
+        world = World(agent, disk, clock, self._stage.scenario.script, f"{name}/run", tell_both)
+        try:
+            self._stage.scenario.run(world)
+            world.rest()
+        finally:
+            # Whether it came to its end or its filesystem did.
+            refusal = replay(disk.recording()).refusal
+            assert refusal is None, f"the model does not allow the run: {refusal}"
 
     # --- the images --------------------------------------------------------------------------------------------------
 
@@ -162,7 +175,8 @@ class BlockStage:
         for path in (self._world / "agent").rglob("*"):
             if is_lock(path.name) and path.is_file():
                 os.utime(path, (then, then))
-        return self._stage.breaches_of(tree, said, crashes=1)
+        breaches = self._stage.breaches_of(tree, said, crashes=1)
+        return [*breaches, *self._stage.refusal()]
 
     # --- a filesystem that ends --------------------------------------------------------------------------------------
 
@@ -202,8 +216,8 @@ class BlockStage:
         marks = os.open(told, os.O_WRONLY | os.O_APPEND)
         volumes: list[EndingVolume] = []
 
-        def give(clock: HandClock) -> Volume:
-            volumes.append(EndingVolume(clock, self._world, how, survive))
+        def give(agent: Path, clock: Clock) -> EndingVolume:
+            volumes.append(EndingVolume(agent, clock, self._world, how, survive))
             return volumes[0]
 
         try:
@@ -231,12 +245,12 @@ class Ending(enum.IntEnum):
     WENT_ON = 11
 
 
-class EndingVolume(CountingVolume):
+class EndingVolume(CountingRecorder):
     """A volume whose filesystem is shut down before one primitive, and which then goes on asking."""
 
-    def __init__(self, clock: Clock, folder: Path, how: int, survive: int) -> None:
+    def __init__(self, agent: Path, clock: Clock, folder: Path, how: int, survive: int) -> None:
         """Shut down the filesystem of `folder` when more than `survive` primitives are asked for."""
-        super().__init__(clock)
+        super().__init__(agent, clock)
         self._folder = folder
         self._how = how
         self._survive = survive
