@@ -7,6 +7,7 @@ and the same memory.
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING, Final
 
 from curator.errors import RefusedError
@@ -22,7 +23,7 @@ from curator.tracks.backfill.shelf import PlanShelf, plan_ids
 from curator.workflow.projection import project
 from faults.campaign import Scenario
 from faults.recording import Mark
-from faults.world import Says, SaysRaw
+from faults.world import MORNING, Says, SaysRaw
 from tests.session_lines import assistant, header, user, write
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def _sessions(world: World) -> Path:
     folder.mkdir(exist_ok=True)
     for name in ("alpha", "beta"):
         said = (user(f"{name}-u", None, f"Please remember {name}."), assistant(f"{name}-a", f"{name}-u", "I will."))
-        write(folder / f"{name}.jsonl", header(cwd=world.project.root, id=f"session-{name}"), *said)
+        path = write(folder / f"{name}.jsonl", header(cwd=world.project.root, id=f"session-{name}"), *said)
+        # A plan's id comes from the times of its sessions too: it is to be the same wherever the story is told.
+        os.utime(path, ns=(MORNING * 1_000_000,) * 2)
     return folder
 
 

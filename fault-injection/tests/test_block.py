@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 import pytest
+from faults.backfill_stories import BACKFILL_STORIES
 from faults.block.log import BLOCK, OVER, START, Entry, Kind, images, line_of
 from faults.block.mounts import LOGFLUSH, NOLOGFLUSH, why_not
 from faults.block.planted import PLANTS
@@ -26,7 +27,7 @@ BROKEN: Final = 3
 """The program's status where a promise was broken."""
 ROOT: Final = Path(__file__).parents[2]
 IS_LONG: Final = os.environ.get("CURATOR_FAULTS") == "long"
-CUT: Final = tuple(SCENARIOS) if IS_LONG else ("applied", "shadow")
+CUT: Final = (*SCENARIOS, *BACKFILL_STORIES) if IS_LONG else ("applied", "shadow")
 """In each run two scenarios are cut off, at one flush of a few."""
 ENDED: Final = ("applied", "retried", "shadow", "undone", "held", "maintained") if IS_LONG else ("applied",)
 PLANTED: Final = tuple(plant for plant in PLANTS if plant != "nothing") if IS_LONG else ("queued-names", "result-bytes")

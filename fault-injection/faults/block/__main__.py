@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from faults.backfill_stories import BACKFILL_STORIES
 from faults.block.mounts import NOLOGFLUSH, mount, why_not
 from faults.block.planted import PLANTS
 from faults.block.stage import BlockStage
@@ -26,6 +27,7 @@ from faults.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+STORIES: Final = SCENARIOS | BACKFILL_STORIES
 SKIPPED: Final = 2
 BROKEN: Final = 3
 """The exit status where a promise was broken; that of Python itself is 1."""
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         return SKIPPED
     mount("faults", _MEMORY, "tmpfs", "mode=700")
     total = Report()
-    for name in asked.scenarios or SCENARIOS:
+    for name in asked.scenarios or STORIES:
         report = _try_one(name, asked)
         print(f"{name}: {_line(report)}", flush=True)
         for violation in report.violations:
@@ -105,7 +107,7 @@ def _parse(arguments: Sequence[str]) -> Asked:
 def _try_one(name: str, asked: Asked) -> Report:
     room = _MEMORY / "room"
     room.mkdir()
-    stage = BlockStage(SCENARIOS[name], room)
+    stage = BlockStage(STORIES[name], room)
     try:
         if asked.shutdown:
             return stage.end_everywhere(asked.how, first=1 + asked.seed % asked.every, every=asked.every)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from faults.campaign import Stage
 from faults.model.trace import replay
 from faults.recording import Mark
+from faults.scenarios import SCENARIOS
 from faults.volumes import CountingVolume, RecordingVolume
 
 if TYPE_CHECKING:
@@ -36,8 +37,15 @@ class WatchedStage(Stage):
         self.recovered = disk.recording()
         return told
 
+    @property
+    def is_modelled(self) -> bool:
+        """Whether the model tells of this scenario: a backfill calls a provider for no job of the spool."""
+        return self.scenario.name in SCENARIOS
+
     def refusal(self) -> list[str]:
         """Return why the model does not allow what the last first recovery did, or nothing."""
+        if not self.is_modelled:
+            return []
         if self.recovered is None:
             return ["no recovery was recorded"]
         replayed, self.recovered = replay(self.recovered), None

@@ -27,7 +27,7 @@ SILENT: Final = re.compile(
     r"|no-forgetti/(?:service\.json|review-budget\.json)"
     rf"|{SPOOL}/accounting/.+"
     rf"|{SPOOL}/dead-letter/.+"
-    rf"|{OWN}/(?:bases|evidence|projects|authority|trajectory|trajectory-inbox)/.+"
+    rf"|{OWN}/(?:bases|evidence|projects|authority|trajectory|trajectory-inbox|backfill)/.+"
     rf"|{OWN}/(?:probe|lock-probe)\..+"
     rf"|{OWN}/(?:curator\.toml|service\.pid|shadow\.sqlite)"
     rf"|{OWN}/attempts/[^/]+"
