@@ -82,7 +82,8 @@ def ground_of(path: Path, mounts: tuple[Mount, ...]) -> Ground:
     while not resolved.exists():
         resolved = resolved.parent
     device = resolved.stat().st_dev
-    above = [mount for mount in mounts if resolved.is_relative_to(mount.point)]
+    lineage = {resolved, *resolved.parents}
+    above = [mount for mount in mounts if mount.point in lineage]
     # A later mount can hide an earlier one below it, so those that are the path's own device come first.
     own = [mount for mount in above if mount.device == (os.major(device), os.minor(device))]
     nearest = Mount(Path("/"), "unknown")
