@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 _TESTS: Final = Path(__file__).resolve().parents[1] / "tests"
 _ROOT: Final = _TESTS.parents[1]
+_ORACLES: Final = ("oracles", "trajectory_oracles")
 LAYERS: Final = {
     "model": ("model", "model_people", "model_replay"),
-    "crash": ("volumes", "disk", "oracles", "campaign", "second_lives", "strace", "coverage", "backfill"),
+    "crash": ("second_lives", "campaign", "backfill", "coverage", "volumes", "disk", "courses", *_ORACLES, "strace"),
     "kill": ("live",),
     "block": ("block",),
     "world": ("world_clocks", "world_disks", "world_frozen", "world_processes"),

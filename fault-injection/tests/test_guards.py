@@ -9,13 +9,12 @@ import pytest
 from faults.arguments import SPARE_GUARDS
 from faults.figures import note
 from faults.guards import guard_mutants, killer_of
+from faults.source_mutants import SourceMutant
 
 from tests.fakes.pis import PIS, WHY
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from faults.source_mutants import SourceMutant
 
 GUARDS: Final = tuple(guard_mutants())
 CHOSEN: Final = GUARDS if os.environ.get("CURATOR_FAULTS") == "long" else GUARDS[::12]
@@ -44,3 +43,12 @@ def test_each_kind_of_guard_is_found() -> None:
 
     for part in ("check_lease", "find_secrets", "redact", "lease_token", "receipt.binding_digest", "prove_free"):
         assert [name for name in names if part in name] != [], part
+
+
+def test_a_test_that_fails_anyway_kills_nothing(stage_folder: Path, tmp_path: Path) -> None:
+    failing = tmp_path / "test_it.py"
+    failing.write_text("def test_it() -> None:\n    assert 'this' == 'that'\n", "utf-8")
+    unharmed = SourceMutant("nothing", "errors.py", 0, 0, "", (str(failing),))
+
+    with pytest.raises(RuntimeError, match="fails without that change too"):
+        killer_of(unharmed, stage_folder)
