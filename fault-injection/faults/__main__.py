@@ -34,8 +34,19 @@ _TESTS: Final = Path(__file__).resolve().parents[1] / "tests"
 _ROOT: Final = _TESTS.parents[1]
 _ORACLES: Final = ("oracles", "trajectory_oracles")
 LAYERS: Final = {
-    "model": ("model", "model_people", "model_replay"),
-    "crash": ("second_lives", "campaign", "backfill", "coverage", "volumes", "disk", "courses", *_ORACLES, "strace"),
+    "model": ("model", "model_people", "model_replay", "model_tapes"),
+    "crash": (
+        "second_lives",
+        "campaign",
+        "sequences",
+        "backfill",
+        "coverage",
+        "volumes",
+        "disk",
+        "courses",
+        *_ORACLES,
+        "strace",
+    ),
     "kill": ("live",),
     "block": ("block",),
     "world": ("world_clocks", "world_disks", "world_frozen", "world_processes"),

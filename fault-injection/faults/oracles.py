@@ -229,7 +229,7 @@ def history_has_no_gap(case: Case) -> Iterator[str]:
             if numbers != list(range(1, len(history) + 1)):
                 yield f"revisions of {name} are {numbers}"
             begun = any(text_of(intent, "branchName") == name for intent in project.intents.values())
-            if not begun and not case.told("foreground") and not case.told("undoing"):
+            if not begun and not any(case.told(kind) for kind in ("writing", "foreground", "undoing")):
                 stands, leads = digest(project.branches.get(name)), text_of(history[-1], "afterDigest")
                 if stands != leads:
                     yield f"branch {name} does not stand where its history leads"
