@@ -30,7 +30,7 @@ ARGUED: Final = {
 SECOND: Final = {"backfill-run"}
 """In each run: whose second lives are crashed. With time, all."""
 
-STATES_MAX: Final = 1_500
+STATES_MAX: Final = 1_400
 """With time: so many distinct states of the second lives of one story are judged, drawn by its name where there are more."""
 
 

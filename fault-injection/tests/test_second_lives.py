@@ -12,7 +12,7 @@ from faults.scenarios import SCENARIOS
 SAMPLE = {"applied", "held", "retried", "set-aside"}
 """In each run: of these scenarios, the cuts that take what the killed process wrote. With time, every cut of them all."""
 
-STATES_MAX = 1_500
+STATES_MAX = 1_400
 """With time: so many distinct states of one scenario are judged. Few have more; of theirs it is a sample, drawn by name."""
 
 
