@@ -47,7 +47,7 @@ LAYERS: Final = {
         *_ORACLES,
         "strace",
     ),
-    "kill": ("live",),
+    "kill": ("live", "world_kills"),
     "block": ("block",),
     "world": ("world_clocks", "world_disks", "world_frozen", "world_processes"),
     "contention": ("contention", "isolation", "neglect"),

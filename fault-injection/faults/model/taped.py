@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curator.model.ports import Clock
 
 CURATOR: Final = Path(curator.__file__).parent
-_FAULTS: Final = Path(__file__).resolve().parents[2]
+FAULTS: Final = Path(__file__).resolve().parents[2]
 _TAPED: Final = """
 
 import sys
@@ -84,13 +84,17 @@ class TapedVolume(Volume):
 
 def lay_taped(folder: Path, tapes: Path, source: Path = CURATOR) -> Path:
     """Lay out a curator that writes tapes, and return what goes before all else on the path of a process."""
+    tapes.mkdir(exist_ok=True)
+    return lay_with(folder, _TAPED.format(faults=str(FAULTS), folder=str(tapes)), source)
+
+
+def lay_with(folder: Path, more: str, source: Path = CURATOR) -> Path:
+    """Lay out a curator with `more` at the end of the module of its volume, and return what goes first on the path."""
     durable = folder / "curator" / "durable"
     durable.mkdir(parents=True)
-    tapes.mkdir(exist_ok=True)
     _lay_beside(source, folder / "curator", {"durable"})
     _lay_beside(source / "durable", durable, {"volume.py", "__pycache__"})
-    volume = (source / "durable" / "volume.py").read_text("utf-8")
-    (durable / "volume.py").write_text(volume + _TAPED.format(faults=str(_FAULTS), folder=str(tapes)), "utf-8")
+    (durable / "volume.py").write_text((source / "durable" / "volume.py").read_text("utf-8") + more, "utf-8")
     return folder
 
 
