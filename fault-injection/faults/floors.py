@@ -51,7 +51,7 @@ def closing(figures: Figures) -> Iterator[str]:
     """Yield what a person wants to know at the end: the floors, what was met sometimes, the mutants, the violations."""
     for floor in FLOORS:
         if floor.layer in figures:
-            yield f"{floor.layer}: {floor.reached(figures):,} {floor.what}, at least {floor.least:,}"
+            yield f"{floor.layer}: {floor.reached(figures):,} {floor.what}; the long form asks for {floor.least:,}"
     crash = figures.get("crash", Counter())
     for start, what in _SOMETIMES.items():
         met = [count > 0 for name, count in crash.items() if name.startswith(f"{start} ")]
