@@ -25,9 +25,11 @@ from bench.common.reviewer import Scripted
 from bench.common.server import Server, serving
 from bench.common.service import command, is_up, resident_mb, start, stop, wait_until
 from bench.common.volumes import Unflushed
+from curator.errors import BusyError
 from curator.model.attempt import AttemptState
 from curator.model.feedback import Pending
 from curator.model.ids import JobId, ProjectKey
+from curator.model.job import Job
 from curator.model.times import iso
 from curator.workflow.shop import Shop
 
@@ -71,8 +73,17 @@ class Soak:
         job = make(self.shop, key, f"entry-{len(self.jobs)}")
         pending = Pending(job_id=job.id, job_digest=job.digest, branch_name=MAIN, queued_at=iso(self.shop.clock.now()))
         self.shop.mailbox(key).register(pending)
-        self.shop.stores.spool.enqueue(job)
+        # The lock of a killed owner is believed for half a minute: a producer keeps its job, and tries again.
+        while not self._is_taken(job):
+            time.sleep(0.5)
         self.jobs.append(job.id)
+
+    def _is_taken(self, job: Job) -> bool:
+        try:
+            self.shop.stores.spool.enqueue(job)
+        except BusyError:
+            return False
+        return True
 
     def _kill(self) -> None:
         self.service.kill()
