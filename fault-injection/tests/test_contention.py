@@ -58,7 +58,7 @@ def test_whoever_is_killed_every_job_ends_once_and_no_foreground_write_is_lost(s
 @pytest.mark.skipif(not IS_LONG, reason="each bug takes a run of its own: in the whole campaign")
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.oracle)
 def test_a_bug_in_what_the_crowd_works_with_is_found(bug: Planted, stage_folder: Path) -> None:
-    plan = dataclasses.replace(SHORT, kills=12, seconds_max=30)
+    plan = dataclasses.replace(SHORT, kills=12, seconds_max=60)
     source = bug.plant(stage_folder / "source")
 
     with lived_through(plan, stage_folder / "run", source) as run:
