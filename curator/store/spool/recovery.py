@@ -143,7 +143,9 @@ def _put_right(spool: Spool, job_id: JobId, found: _Found) -> None:
         _settle_running(spool, running, queued, found)
     held = _read(spool, spool.held_one, job_id, found)
     if held is not None and owner is not None and _is_of(spool, owner, held.job, spool.layout.held, found):
-        # A crash cut off `hold` or `release`: neither had said that it was done.
+        # A crash cut off `hold` or `release`: neither had said that it was done, nor perhaps flushed the name that stays.
+        if over is None:
+            spool.volume.sync_directory(spool.layout.queued if running is None else spool.layout.running)
         _drop(spool, spool.layout.held, job_id)
 
 

@@ -129,6 +129,18 @@ def test_a_job_that_a_crash_left_both_held_and_elsewhere_goes_on_there(queue: Qu
     assert queue.stands() == [where]
 
 
+@pytest.mark.parametrize("where", ["queued", "running", "outcomes"])
+def test_a_held_name_goes_only_when_the_name_that_stays_is_flushed(queue: Queue, where: str) -> None:
+    # Whoever died between the link and its flush has left a name that a power cut may still take.
+    held = queue.put("held", QUEUED)
+    queue.put(where, {"queued": QUEUED, "running": LIVE, "outcomes": OVER}[where])
+    volume = Recorded()
+
+    recover(queue.reopened(volume).spool)
+
+    assert f"flush {where}" in volume.asked[: volume.asked.index(f"unlink {held.name}")]
+
+
 def test_a_held_job_alone_stays_held(queue: Queue) -> None:
     queue.put("held", QUEUED)
 
