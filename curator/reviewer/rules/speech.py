@@ -60,7 +60,7 @@ _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _FOREIGN_LINE: Final = re.compile(
     r"\s*[>|]|\t| {4,}\S|\s*[{}\[\]<(]|\s*(?:\$|%|#!|//|/\*|\*/)\s?|\s*\d{4}-\d\d-\d\d[ T]\d|\s*\d\d:\d\d:\d\d"
     r"|\s*(?:Traceback|File \"|diff --git|@@|\+\+\+|---|npm ERR|at \S+ ?\()"
-    r"|\s*(?:\w+ )?(?:ERR!|WARN(?:ING)?\b|ERROR\b|NOTICE\b|HINT:|DETAIL:)|\s*\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|\s*[\w.]*(?:Error|Exception|Warning)\b:"
+    r"|\s*\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|\s*[\w.]*(?:Error|Exception|Warning)\b:"
 )
 _CODE_END: Final = re.compile(r"(?:[{};\\]|\)\s*:|=>|->)\s*\Z|(?<!\w)==(?!\w)|\(\);|::\w")
 _BULLET: Final = re.compile(r"\s{0,3}(?:[-*+•]|\d{1,2}[.)])\s+")
@@ -81,8 +81,7 @@ _QUOTED_DENSE_MIN: Final = 6
 _DENSE: Final = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ASKS: Final = re.compile(
     r"[?\uff1f\u061f]\s*\Z|\A\s*(?:what|why|where|who|how|is (?:this|that)|wh?at is|was|wer|wo|warum|woher|qué|quién|dónde|de dónde"
-    r"|c'est quoi|qu'est|pourquoi|cosa|perché|da dove|co to|skąd|bu ne|nereden|что|откуда|почему|зачем|wat|waar|wtf|wth|huh|eh|do (?:i|we)|does|should (?:i|we)|any idea|explain|translate|summari[sz]e|shorten|reword|proofread|übersetz\w*|fass|erklär\w*|traduce|resume|explica|traduis|résume|explique|traduz|explica|traduci|riassumi|spiega|przetłumacz|wyjaśnij|çevir|açıkla|переведи|объясни|vertaal|leg uit)\b"
-    r"|\A\s*(?:翻译|解释|总结|这是什么|看看|帮我看|訳して|説明して|번역|설명|अनुवाद|समझाओ|ترجم|اشرح|لخص)",
+    r"|c'est quoi|qu'est|pourquoi|cosa|perché|da dove|co to|skąd|bu ne|nereden|что|откуда|почему|зачем|wat|waar)\b",
     re.IGNORECASE,
 )
 _FOREIGN: Final = 1

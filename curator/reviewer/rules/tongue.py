@@ -6,8 +6,6 @@ import dataclasses
 import functools
 import re
 
-from curator.reviewer.rules.signs import Signs
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tongue:
@@ -40,8 +38,6 @@ class Tongue:
     """That it was said before."""
     correcting: str
     """That what the assistant did or said is wrong, where a sentence begins so."""
-    signs: Signs
-    """What else weighs in a sentence."""
     is_spaced: bool = True
     """Whether words stand between spaces, so that one may not begin inside another."""
 
@@ -53,10 +49,6 @@ class Tongue:
     def find(self, words: str, text: str) -> bool:
         """Tell whether any of the words stands in the text."""
         return _pattern(words, self.is_spaced).search(text) is not None
-
-    def count(self, words: str, text: str) -> int:
-        """Return how many of the words stand in the text."""
-        return sum(1 for _ in _pattern(words, self.is_spaced).finditer(text))
 
     def without(self, words: str, text: str) -> str:
         """Return the text without any of the words; what takes several has words of its own in it, and stays."""

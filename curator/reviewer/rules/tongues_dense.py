@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from curator.reviewer.rules.signs_dense import CHINESE_SIGNS, HINDI_SIGNS, HINGLISH_SIGNS, JAPANESE_SIGNS, KOREAN_SIGNS
 from curator.reviewer.rules.tongue import Tongue
 
 CHINESE: Final = Tongue(
     name="Chinese",
-    signs=CHINESE_SIGNS,
     common="的|了|是|我|你|不|在|们|这|那|有|吧|吗|把|就|也|都|用|要|个",
     lasting=(
         "以后|今后|往后|从现在(?:开始|起)|从今(?:天|以后)|从此|总是|永远|始终|一直都?用|一律|统一|务必|不许|不准|禁止|不允许|不得|严禁|绝不|绝对不|从不|千万(?:别|不)"
@@ -49,7 +47,6 @@ CHINESE: Final = Tongue(
 
 JAPANESE: Final = Tongue(
     name="Japanese",
-    signs=JAPANESE_SIGNS,
     common="の|は|を|に|が|で|と|です|ます|も|か|て|た|る|ない|ください|から",
     lasting=(
         "今後|これから(?:は|も)|以後|以降は|いつも|常に|絶対|決して|二度と|一律|統一|原則|基本的に|デフォルト|ルール|規約|規則|決まり|方針|必須|禁止|義務|てはだめ|ちゃだめ"
@@ -93,7 +90,6 @@ JAPANESE: Final = Tongue(
 
 KOREAN: Final = Tongue(
     name="Korean",
-    signs=KOREAN_SIGNS,
     common="은|는|이|가|을|를|에|의|도|로|해|요|다|지|네|좀|거|안|그|고",
     lasting=(
         "앞으로|이제부터|지금부터|오늘부터|항상|언제나|늘 |무조건|반드시|절대|결코|다시는|어디서나|어디든|일괄|통일|만 (?:써|사용|쓰|허용|가능|지원)|으로만|에서만|오직|기본적으로|기본은"
@@ -129,7 +125,6 @@ KOREAN: Final = Tongue(
 
 HINDI: Final = Tongue(
     name="Hindi",
-    signs=HINDI_SIGNS,
     common="है|हैं|का|की|के|में|को|से|पर|और|यह|ये|वह|हम|मैं|नहीं|हाँ|तो|भी|ने|क्या|करो|कर",
     lasting=(
         "हमेशा|कभी (?:नहीं|मत|भी)|अब से|आज से|आगे से|आइंदा|भविष्य में|अनिवार्य|ज़रूरी है|जरूरी है|मना है|वर्जित"
@@ -167,7 +162,6 @@ HINDI: Final = Tongue(
 
 HINGLISH: Final = Tongue(
     name="Hinglish",
-    signs=HINGLISH_SIGNS,
     common="hai|hain|ka|ki|ke|mein|me|ko|se|par|aur|ye|yeh|hum|nahi|haan|toh|to|bhi|ne|kya|karo|kar|h|yaar|bhai",
     lasting=(
         r"hamesha|kabhi (?:nahi|mat|bhi)|ab se|aaj se|aage se|zaroori|zaruri|jaruri|mandatory|yaad rakh\w*"

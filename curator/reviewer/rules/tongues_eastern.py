@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from curator.reviewer.rules.signs_eastern import ARABIC_SIGNS, POLISH_SIGNS, RUSSIAN_SIGNS, TURKISH_SIGNS
 from curator.reviewer.rules.tongue import Tongue
 
 POLISH: Final = Tongue(
     name="Polish",
-    signs=POLISH_SIGNS,
     common=(
         "i|w|na|nie|to|jest|się|z|do|że|jak|po|ale|czy|mi|ja|ty|my|co|tak|o|za|dla|od|jeszcze|tylko|są|już|ten|ta|te"
     ),
@@ -78,7 +76,6 @@ POLISH: Final = Tongue(
 
 TURKISH: Final = Tongue(
     name="Turkish",
-    signs=TURKISH_SIGNS,
     common=(
         "ve|bir|bu|şu|o|de|da|mi|mı|mu|mü|ne|için|ile|var|yok|ama|değil|degil|çok|cok|ben|sen|biz|evet|hayır"
         "|hayir|ya|olsun|gibi|daha|ki"
@@ -137,7 +134,6 @@ TURKISH: Final = Tongue(
 
 RUSSIAN: Final = Tongue(
     name="Russian",
-    signs=RUSSIAN_SIGNS,
     common="и|в|на|не|что|это|с|по|как|а|но|у|мы|ты|я|он|она|для|из|к|за|же|да|нет|так|там|тут|все|от|то|бы|ли",
     lasting=(
         "всегда|никогда|(?:с|от) (?:этого момента|сегодняшнего дня|сегодня|этого дня)|отныне|впредь|в будущем"
@@ -209,7 +205,6 @@ RUSSIAN: Final = Tongue(
 
 ARABIC: Final = Tongue(
     name="Arabic",
-    signs=ARABIC_SIGNS,
     common="في|من|على|إلى|هذا|هذه|لا|ما|هل|نعم|أن|مع|عن|كل|هو|هي|لكن|أو|ثم|يا|قد|كان|لم|ال",
     lasting=(
         "دائما|دائمًا|دوما|أبدا|أبدًا|من الآن فصاعدا|من الآن|بعد الآن|من اليوم|مستقبلا|في المستقبل|كقاعدة"

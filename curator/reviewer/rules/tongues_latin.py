@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from curator.reviewer.rules.signs_latin import DUTCH_SIGNS, ENGLISH_SIGNS, GERMAN_SIGNS
 from curator.reviewer.rules.tongue import Tongue
 
 ENGLISH: Final = Tongue(
     name="English",
-    signs=ENGLISH_SIGNS,
     common=(
         "the|and|is|it|to|of|in|that|we|you|not|for|are|on|this|with|what|can|please|pls|no|yes|do|i|be|was|a|an"
         "|as|at|there|there's|so|but|or|by|have|has|if|all|they|my|your|our|from|it's|don't|then|how|why|should"
@@ -201,7 +199,6 @@ ENGLISH: Final = Tongue(
 
 GERMAN: Final = Tongue(
     name="German",
-    signs=GERMAN_SIGNS,
     common=(
         "der|die|das|und|ist|nicht|wir|ich|du|ein|eine|im|in|den|dem|mit|auf|für|es|was|ja|nein|bitte|zu|von|auch"
         "|noch|dann|mal|nur|wie|kein|keine"
@@ -312,7 +309,6 @@ GERMAN: Final = Tongue(
 
 DUTCH: Final = Tongue(
     name="Dutch",
-    signs=DUTCH_SIGNS,
     common=(
         "de|het|een|en|is|niet|ik|je|we|wij|van|op|te|dat|die|voor|met|zijn|er|maar|ook|wat|nee|ja|dit|nog|geen"
         "|naar|bij|hou|ons"

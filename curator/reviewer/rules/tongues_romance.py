@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from curator.reviewer.rules.signs_romance import FRENCH_SIGNS, ITALIAN_SIGNS, PORTUGUESE_SIGNS, SPANISH_SIGNS
 from curator.reviewer.rules.tongue import Tongue
 
 FRENCH: Final = Tongue(
     name="French",
-    signs=FRENCH_SIGNS,
     common=(
         "le|la|les|un|une|des|du|de|et|est|pas|on|je|tu|nous|vous|que|qui|pour|dans|ce|ça|il|elle|sur|avec|ne|en"
         "|au|aux|oui|non|c'est|j'ai|l'|d'"
@@ -98,7 +96,6 @@ FRENCH: Final = Tongue(
 
 SPANISH: Final = Tongue(
     name="Spanish",
-    signs=SPANISH_SIGNS,
     common=(
         "el|la|los|las|un|una|de|del|y|es|no|que|en|se|lo|por|para|con|al|yo|tú|me|te|ya|sí|si|eso|esto|q|está"
         "|como|pero|hay|nos"
@@ -188,7 +185,6 @@ SPANISH: Final = Tongue(
 
 PORTUGUESE: Final = Tongue(
     name="Portuguese",
-    signs=PORTUGUESE_SIGNS,
     common=(
         "o|a|os|as|um|uma|de|do|da|e|é|não|que|em|no|na|por|para|com|se|eu|você|me|já|sim|isso|isto|pra|tá|está"
         "|como|mas|tem|dos|das|ao"
@@ -270,7 +266,6 @@ PORTUGUESE: Final = Tongue(
 
 ITALIAN: Final = Tongue(
     name="Italian",
-    signs=ITALIAN_SIGNS,
     common=(
         "il|lo|la|i|gli|le|un|una|di|del|della|e|è|non|che|in|si|per|con|a|al|da|io|tu|mi|ti|ci|sì|no|questo"
         "|questa|come|ma|sono|nn|x|cn|ho|hai|dei|delle|nel|qui|qua|anche|nella|alla|dal|noi"
