@@ -282,6 +282,16 @@ def test_what_a_dead_writer_left_is_flushed_before_anything_is_built_on_it(
     assert f"flush {flushed}" in asked[:first]
 
 
+def test_a_receipt_that_is_found_is_flushed_before_anybody_hears_that_all_is_done(
+    store: ProjectStore, layout: ProjectLayout
+) -> None:
+    admit(store)
+    volume = Recorded()
+
+    assert opened(layout, volume).admit(job().id, MAIN, freezing(job())) is Step.DONE
+    assert "flush commit-receipts" in volume.asked
+
+
 def test_the_completion_is_flushed_before_the_receipt_and_the_receipt_before_the_tombstone(
     layout: ProjectLayout,
 ) -> None:

@@ -235,6 +235,9 @@ class ProjectStore(Archive):
             if step in (Step.DECIDE, Step.RECEIPT, Step.REBUILD_RECEIPT, Step.DONE):
                 if Step.COMPLETE in taken:
                     self._completed.add(job_id)
+                if step is Step.DONE and not taken and not is_ours:
+                    # Whoever hears that it is done builds on the receipt.
+                    self._flush_ground(job_id, step)
                 return step
             if step in taken:
                 fact = f"{self.layout.intent(job_id)}: {step} was done, and is due again: the disk does not keep it"
@@ -264,6 +267,7 @@ class ProjectStore(Archive):
                 Step.RETIRE: layout.receipts,
                 Step.REMOVE: layout.retired,
                 Step.REBUILD_RECEIPT: layout.retired,
+                Step.DONE: layout.receipts,
             }[step]
         self._volume.sync_directory(ground)
 
