@@ -164,7 +164,7 @@ class AccountingStore:
             after = change(before.file)
             if after == before.file:
                 return after
-            data = (after.text() + "\n").encode()
+            data = after.line()
             if len(data) > DAY_BYTES_MAX:
                 raise InvalidRecordError(path, f"would grow larger than {DAY_BYTES_MAX} bytes")
             present = {attempt.id for attempts in before.file.providers.values() for attempt in attempts}

@@ -14,6 +14,7 @@ from curator.errors import CuratorError
 from curator.logs import Log
 from curator.model.event import Degraded, Stopped
 from curator_service.collapse import Collapsing
+from curator_service.heap import keep_few_arenas
 from curator_service.loop import Service, Signals
 from curator_service.notify import Notifier
 from curator_service.outlet import Outlet
@@ -38,6 +39,7 @@ def run() -> int:
 
 def _serve(outlet: Outlet) -> int:
     os.umask(0o077)
+    keep_few_arenas()
     asked = _arguments()
     clock = new_clock()
     signals = Signals(clock)

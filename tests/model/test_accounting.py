@@ -79,8 +79,8 @@ def test_a_day_is_written_as_its_one_tree_would_be(tmp_path: Path) -> None:
         for last in lasts:
             file = DayFile.decode(value | more | last)
 
-            assert file.text() == compact(file.encode())
-            assert DayFile.decode(parse(file.text().encode())) == file
+            assert file.line() == f"{compact(file.encode())}\n".encode()
+            assert DayFile.decode(parse(file.line())) == file
 
 
 @pytest.mark.parametrize(
