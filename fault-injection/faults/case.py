@@ -116,16 +116,17 @@ def may_have_aged(case: Case, path: str) -> bool:
     return any(case.is_retired(job) for job in JOB.findall(path))
 
 
-def own_base(view: View, job: str) -> str:
-    """Return the base that a job was captured from, wherever the job still stands."""
+def own_base(view: View, job: str, sealed: str = "") -> str:
+    """Return the base that a job was captured from, wherever it still stands.
+
+    Another job may stand under the same id, about to be set aside: `sealed` is the digest of the one that is meant.
+    """
     places = (view.queued, view.running, view.held, view.decisions)
-    for records in places:
-        if job in records:
-            return text_of(fields_of(records[job].get("job")), "baseBranchDigest")
-    for (of, _), result in view.results.items():
-        if of == job:
-            return text_of(fields_of(result.get("job")), "baseBranchDigest")
-    return ""
+    standing = [records[job] for records in places if job in records]
+    standing += [result for (of, _), result in view.results.items() if of == job]
+    jobs = [fields_of(record.get("job")) for record in standing]
+    meant = [each for each in jobs if sealed in ("", text_of(each, "digest"))]
+    return text_of(meant[0], "baseBranchDigest") if meant else ""
 
 
 def claims_of(view: View, job: str) -> int:

@@ -60,7 +60,8 @@ def an_attempt_is_proved_step_by_step(case: Case) -> Iterator[str]:
                 continue
             if case.is_retired(job):
                 continue
-            if base not in ("", own_base(view, job)) and f"{HOME}/curator/bases/{job}/{base}.json" not in view.files:
+            own = own_base(view, job, text_of(latest, "jobDigest"))
+            if base not in ("", own) and f"{HOME}/curator/bases/{job}/{base}.json" not in view.files:
                 yield f"{attempt} judges a base that is not there"
             if text_of(latest, "state") == "settled":
                 if (job, attempt) not in view.results:

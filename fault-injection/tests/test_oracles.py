@@ -229,6 +229,23 @@ def test_an_intent_is_followed_to_its_own_end(stages: dict[str, Stage]) -> None:
     assert any(breach.startswith("an_intent_rolls_forward_to_its_own_end") for breach in found)
 
 
+def test_another_job_under_the_same_id_does_not_say_what_an_attempt_judged(stages: dict[str, Stage]) -> None:
+    stage = stages["base"]
+    beside = dict(ending(stage))
+    name = re.search(r"bases/(review_[0-9a-f]{40})/([0-9a-f]{64})\.json", one(beside, r"curator/bases/.+\.json"))
+    assert name is not None
+    result = json.loads(beside[one(beside, rf"provider-results/{name[1]}/.+\.json")].content or b"{}")
+    other = result["job"] | {"digest": "0" * 64, "baseBranchDigest": name[2]}
+    held = {"version": 1, "job": other, "nextAttempt": 1}
+    beside[f"no-forgetti/curator/held/{name[1]}.json"] = Node(json.dumps(held).encode())
+    lost = {path: node for path, node in beside.items() if name[0] not in path}
+
+    found = [judge(stage.case(look(tree), look(tree), stage.said(stage.disk.points[-1]))) for tree in (beside, lost)]
+
+    accused = [any("an_attempt_is_proved_step_by_step" in each for each in breaches) for breaches in found]
+    assert accused == [False, True]
+
+
 def test_every_oracle_has_damage_that_it_finds() -> None:
     elsewhere = {"what_pi_meets_is_in_order", "an_intent_rolls_forward_to_its_own_end"}
     elsewhere |= {oracle.__name__ for oracle in (*TRAJECTORY_ORACLES, *BACKFILL_ORACLES)}
