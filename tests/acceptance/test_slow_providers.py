@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from curator.model.budget import Amount, Exposure
-from curator.model.job import Running
+from curator.model.job import Queued, Running
 from curator.model.limits import RETRY_BASE_MS
 from curator.model.outcome import Failed
 from curator.model.times import ms_of
@@ -57,9 +57,10 @@ def test_a_provider_without_an_end_is_left_in_time_and_charged_at_its_hold(
     assert least_s <= waited_s < most_s
     # The thread that renews a lease sleeps by the true clock, so past its end the job is for others to take over.
     spool = place.shop().stores.spool
-    (record,) = (*spool.queued(), *spool.running())
+    standing: list[Queued | Running] = [*spool.queued(), *spool.running()]
+    (record,) = standing
     if isinstance(record, Running):
-        assert ms_of(outcome.completed_at) + SLACK_MS > ms_of(record.lease_expires_at)
+        assert ms_of(outcome.completed_at) + SLACK_MS > ms_of(record.lease_until)
     else:
         assert record.available_at is not None
         assert 0 <= ms_of(record.available_at) - ms_of(outcome.completed_at) - RETRY_BASE_MS < SLACK_MS
