@@ -8,6 +8,7 @@ CRASH      Before the link or the rename: the old state. After it, before the fl
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import errno
 import stat
@@ -19,7 +20,7 @@ from curator.errors import ConflictError, InvalidRecordError, StorageError
 from curator.model.limits import PUBLISHED_BYTES_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from curator.durable.volume import Volume
@@ -111,6 +112,21 @@ def ensure_directory(volume: Volume, path: Path) -> None:
         volume.sync_directory(path.parent)
 
 
+def flush_new(volume: Volume, folder: Path, made: Iterable[Path]) -> None:
+    """Flush the names that were just made in a folder. Where that fails they go again, and the failure is raised.
+
+    Whoever tries again would find them, flush them a second time and perhaps be told that all is well, which a disk that
+    dropped them says too: only a name that is made anew is flushed anew. A folder that somebody uses already stays.
+    """
+    try:
+        volume.sync_directory(folder)
+    except StorageError:
+        with contextlib.suppress(StorageError):
+            for path in made:
+                (volume.remove_directory if path.is_dir() else volume.unlink)(path)
+        raise
+
+
 def ensure_passing_directory(volume: Volume, path: Path) -> None:
     """Make sure of a folder in which only locks stand: if its name is lost, whoever needs it makes it again."""
     if check_directory(path) is None:
@@ -140,10 +156,11 @@ def _create(volume: Volume, path: Path) -> None:
     elif is_empty_folder(path.parent):
         # Its maker may have died before it flushed the name; nothing may be built on it until somebody has.
         _flush_if_allowed(volume, path.parent.parent)
-    if not volume.make_directory(path) and not path.is_dir():
+    is_new = volume.make_directory(path)
+    if not is_new and not path.is_dir():
         raise InvalidRecordError(path, "is not a folder")
     # Also where a racer made it: its flush may still be to come.
-    volume.sync_directory(path.parent)
+    flush_new(volume, path.parent, [path] if is_new else [])
 
 
 def _flush_if_allowed(volume: Volume, path: Path) -> None:

@@ -3,7 +3,7 @@
 Authority over spend is our attempt journal. What stands here is its projection, and whatever another worker wrote.
 
 INVARIANT  Changed only under `accounting/.lock`; an identity before its attempt's day; foreign attempts are kept; what
-           would say the same is not written. No identity is deleted here.
+           would say the same is not written. An identity goes long after its day, or at once if its flush failed.
 CRASH      An identity without its attempt, or a day that lags behind the journal: the next projection brings it up.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from curator.durable.ages import ages_in
 from curator.durable.baton import Mutex
 from curator.durable.lock import protocol_domain
-from curator.durable.publish import ensure_directory, link_or_compare, replace
+from curator.durable.publish import Published, ensure_directory, flush_new, link_or_compare, replace
 from curator.durable.read import list_names, read_bounded, stamp_of
 from curator.durable.records import read_record
 from curator.errors import InvalidRecordError
@@ -248,15 +248,17 @@ class AccountingStore:
 
     def _create(self, identities: Sequence[Identity]) -> None:
         """Publish identities, all with one flush of their folder."""
+        created: list[Path] = []
         for identity in identities:
             path, data = self._layout.identities / identity.id, (compact(identity.encode()) + "\n").encode()
             staged = self._volume.stage(path, data)
             try:
-                link_or_compare(self._volume, staged, path, data, is_same=partial(_is_identity, identity))
+                ending = link_or_compare(self._volume, staged, path, data, is_same=partial(_is_identity, identity))
             finally:
                 self._volume.unlink(staged)
+            created += [path] if ending is Published.CREATED else []
         if identities:
-            self._volume.sync_directory(self._layout.identities)
+            flush_new(self._volume, self._layout.identities, created)
 
     def _remember(self, day: Day, look: Look) -> Look:
         self._looks[day] = look

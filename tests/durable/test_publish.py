@@ -207,6 +207,31 @@ def test_making_folders_that_dies_at_any_verb_can_be_repeated_and_flushes_what_w
     assert volume.asked[-1] == "flush two"
 
 
+def test_a_folder_whose_flush_failed_is_made_anew_for_a_second_flush_of_its_name_may_lie(tmp_path: Path) -> None:
+    (tmp_path / "beside").write_bytes(b"x")
+    failing, good = Full("flush"), Recorded()
+
+    with pytest.raises(StorageError):
+        ensure_directory(failing, tmp_path / "one")
+    ensure_directory(good, tmp_path / "one")
+
+    assert good.asked == ["make one", f"flush {tmp_path.name}"]
+
+
+def test_a_folder_whose_flush_failed_stays_where_somebody_uses_it_already(tmp_path: Path) -> None:
+    (tmp_path / "beside").write_bytes(b"x")
+
+    class Used(Full):
+        def sync_directory(self, path: Path) -> None:
+            (tmp_path / "one" / "record.json").write_bytes(b"x")
+            super().sync_directory(path)
+
+    with pytest.raises(StorageError):
+        ensure_directory(Used("flush"), tmp_path / "one")
+
+    assert (tmp_path / "one" / "record.json").read_bytes() == b"x"
+
+
 def test_a_folder_that_others_may_enter_is_tightened(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir(mode=0o777)
     (tmp_path / "one").chmod(0o777)

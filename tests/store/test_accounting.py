@@ -1,6 +1,7 @@
 """The protocol's accounting is read strictly, changed under its lock, and never by a stray file's leave."""
 
 import dataclasses
+import errno
 import json
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from curator.durable.layout import Layout
 from curator.durable.read import stamp_of
 from curator.durable.volume import Volume
-from curator.errors import BusyError, ConflictError, InvalidRecordError
+from curator.errors import BusyError, ConflictError, InvalidRecordError, StorageError
 from curator.model.accounting import DayAttempt, DayFile
 from curator.model.attempt import AttemptState, Cancelled, LegacyCarry, Settled, state_of
 from curator.model.digest import Digest
@@ -169,6 +170,26 @@ def test_an_identity_comes_before_its_day_and_only_for_what_is_new(tmp_path: Pat
     store.amend(DAY, lambda _: file, identities)
 
     assert volume.named == [*(each.id for each in identities[:-1]), DAY, identities[-1].id, DAY]
+
+
+def test_an_identity_whose_flush_failed_is_written_anew_for_a_second_flush_of_its_name_may_lie(layout: Layout) -> None:
+    class Refuses(Volume):
+        def sync_directory(self, path: Path) -> None:
+            if path == layout.identities:
+                raise StorageError(path, OSError(errno.EIO, os.strerror(errno.EIO)))
+            super().sync_directory(path)
+
+    last = attempts_of(AccountingStore(Volume(), layout).look(DAY).file)[-1]
+    standing = identity_of(adopted(DAY, last))
+    fresh = dataclasses.replace(standing, id=AttemptId("review_attempt_" + "5" * 40))
+    AccountingStore(Volume(), layout).amend(DAY, without_last, [standing])
+    before = {path.name for path in layout.identities.iterdir()}
+
+    with pytest.raises(StorageError):
+        AccountingStore(Refuses(), layout).amend(DAY, lambda file: file_with(file, last), [standing, fresh])
+
+    assert {path.name for path in layout.identities.iterdir()} == before
+    assert fresh.id not in before
 
 
 def test_identities_are_written_byte_for_byte_as_the_protocol_does(tmp_path: Path) -> None:
