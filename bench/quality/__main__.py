@@ -1,7 +1,7 @@
 """Score the offline reviewer on the frozen corpus: precision, recall and harms, by halves that are told apart.
 
-No model is asked, and no network; `curator eval` does the same with any reviewer. While tuning, look at the seen half
-alone: `--faults` names what it misses, and for the unseen half there is no such thing.
+No model is asked, and no network; `curator eval` does the same with any reviewer. While tuning, look at the seen
+half and the practice part alone: `--faults` names what goes wrong there, and for the unseen half there is no such thing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from curator.durable.clock import SystemClock
-from curator.quality.corpus import HALVES, Half, read
+from curator.quality.corpus import HALVES, PARTS, Half, read
 from curator.quality.exam import Paper, offline, sit_all, table_of
 from curator.quality.report import document_of, faults_of, lines_of
 
@@ -40,9 +40,11 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
-    parser.add_argument("--half", choices=[*HALVES, "both"], default="both", help="which half to score")
+    parser.add_argument("--half", choices=[*PARTS, "both"], default="both", help="which half to score")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--faults", action="store_true", help="name the conversations of the seen half that go wrong")
+    parser.add_argument(
+        "--faults", action="store_true", help="name the conversations that go wrong, but none of the unseen half"
+    )
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """The frozen corpus of review quality: conversations, the memory before them, and what is expected after.
 
-One JSON object a line, in two halves. `read` refuses a half whose digest is not the one in `FROZEN`, and says path and
+One JSON object a line, in two halves and a part to practise on. `read` refuses one whose digest is not the one in `FROZEN`, and says path and
 line of whatever else is wrong. A conversation turns into a review job as the extension would build it: its evidence is
 sanitized by the protocol's own rules, and holds no more than the protocol lets through (interop.md 4.2).
 
@@ -35,8 +35,10 @@ _WRITTEN_AT: Final = "2026-01-05T09:00:00.000Z"
 _TOOL_NAME_CHARS_MAX: Final = 128
 _HEX_CHARS: Final = 64
 
-Half: TypeAlias = Literal["seen", "unseen"]
+Half: TypeAlias = Literal["seen", "unseen", "practice"]
 HALVES: Final[tuple[Half, ...]] = ("seen", "unseen")
+PARTS: Final[tuple[Half, ...]] = (*HALVES, "practice")
+"""The halves are what a reviewer is measured by; the third part came later, for the tuning of rules."""
 
 Category: TypeAlias = Literal[
     "decision",

@@ -18,7 +18,7 @@ _HEAD: Final = f"{'':{_NAME_CHARS}} {'talks':>5} {'flawless':>8} {'written':>7} 
 
 def lines_of(table: Table) -> Iterator[str]:
     """Yield the table of a half, line by line."""
-    yield f"The {table.half} half"
+    yield f"The {table.half} {'part' if table.half == 'practice' else 'half'}"
     yield _HEAD
     yield _row("all", table.all)
     kind = ""
@@ -44,10 +44,10 @@ def document_of(table: Table) -> dict[str, Json]:
 
 
 def faults_of(papers: Iterable[Paper]) -> Iterator[str]:
-    """Yield the conversations of the seen half in which a rule does not hold, and how."""
+    """Yield the conversations in which a rule does not hold, and how, but none of the unseen half."""
     for paper in papers:
         marks = paper.marks
-        if paper.half != "seen" or marks.flawless:
+        if paper.half == "unseen" or marks.flawless:
             continue
         told = [f"{marks.facts - marks.recalled} missed"] if marks.recalled < marks.facts else []
         told += [f"{marks.wrong} wrong"] if marks.wrong else []

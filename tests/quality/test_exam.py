@@ -83,6 +83,13 @@ def test_a_reviewer_is_told_what_a_job_tells_and_never_what_is_expected() -> Non
     assert (brief.base, brief.attempt, brief.is_final) == (brief.job.branch, 1, False)
 
 
+def test_of_the_practice_part_is_told_what_goes_wrong() -> None:
+    paper = sit(TOLD, "practice", lambda _brief: says('{"operations":[]}'))
+
+    assert list(faults_of([paper])) == ["decision-01: 1 missed"]
+    assert next(iter(lines_of(table_of("practice", [paper])))) == "The practice part"
+
+
 def test_of_the_unseen_half_nothing_is_told_but_sums() -> None:
     papers = [sit(TOLD, half, lambda _brief: says('{"operations":[]}')) for half in ("seen", "unseen")]
 
