@@ -39,6 +39,7 @@ LAYERS: Final = {
         "second_lives",
         "campaign",
         "sequences",
+        "lying",
         "backfill",
         "coverage",
         "volumes",
