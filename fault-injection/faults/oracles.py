@@ -295,6 +295,19 @@ def who_waits_gets_one_card(case: Case) -> Iterator[str]:
                 yield f"{job} is over and whoever waits for it has no card"
 
 
+def who_waits_is_not_forgotten(case: Case) -> Iterator[str]:
+    """Who waits is registered before its job is accepted: once that was told, the registration stays until Pi takes it."""
+    waiting = {job for project in case.ended.projects for job in project.pending} if case.ended is not None else set()
+    for when, view, jobs in (
+        ("by the crash", case.crashed, case.told_before("accepted")),
+        ("since", case.now, case.told("accepted")),
+    ):
+        registered = {job for project in view.projects for job in project.pending}
+        for job in sorted(waiting.intersection(jobs) - registered):
+            if not case.is_retired(job):
+                yield f"{job} was accepted, and {when} it is forgotten who waits for it"
+
+
 def the_shadow_changes_nothing_real(case: Case) -> Iterator[str]:
     """A job that runs in shadow mode never reaches the real memory or the mailbox."""
     shadows = {job for job, record in case.now.accepted.items() if text_of(record, "authority") == "shadow"}
@@ -335,6 +348,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     a_persons_word_on_a_call_stays,
     what_is_removed_leaves_no_orphan,
     who_waits_gets_one_card,
+    who_waits_is_not_forgotten,
     the_shadow_changes_nothing_real,
     *TRAJECTORY_ORACLES,
     *BACKFILL_ORACLES,

@@ -150,6 +150,7 @@ CASES: tuple[tuple[str, str, Damage], ...] = (
     ),
     ("memory_survives", "rebased", edit(r"branches/main\.json", lambda branch: branch.update(entries=[]))),
     ("who_waits_gets_one_card", "applied", remove(r"review-feedback/ready/.+\.json")),
+    ("who_waits_is_not_forgotten", "applied", remove(r"review-feedback/pending/.+\.json")),
     ("who_waits_gets_one_card", "applied", edit(r"feedback/ready/.+\.json", lambda card: card.update(status="noop"))),
     (
         "the_shadow_changes_nothing_real",
