@@ -32,6 +32,11 @@ ARGUED: Final[tuple[tuple[str, str, str], ...]] = (
     (DROP_NAMES, "ProjectStore.seed", _SEED),
     (DROP_NAMES, "ProjectStore.initialise", "a shadow's project record says what the real one says, and is made again"),
     (DROP_NAMES, "publish_legacy", _LEGACY),
+    (
+        DROP_NAMES,
+        "ProjectStore.flush_branches",
+        "a branch that goes back costs the call that judged it: `admit` flushes what it finds, and begins from that",
+    ),
     (DROP_NAMES, "ensure_passing_directory", _EMPTY),
     (
         DROP_NAMES,

@@ -27,7 +27,7 @@ from curator.workflow.replay import replay_job
 from curator.workflow.undo import undo
 from faults.campaign import Scenario
 from faults.recording import Mark
-from faults.trajectory_stories import TRAJECTORY_STORIES
+from faults.trajectory_stories import FIRST_OF_A_TRAJECTORY, TRAJECTORY_STORIES
 from faults.world import MAIN, MORNING, Fails, Limited, Says, SaysRaw, Stops, Unready, World, provenance_at
 
 if TYPE_CHECKING:
@@ -95,6 +95,20 @@ def _hand_over_again(world: World) -> None:
     if all(entry.text != "Alpha is remembered." for entry in job.branch.entries):
         world.enqueue(job)
     world.review()
+
+
+def _write_and_hand_over(world: World) -> None:
+    """Let one Pi write, and another hand over what it saw: no process that wrote may have flushed it."""
+    world.write_foreground("Pi wrote this before.")
+    world.rest()
+    _hand_over_again(world)
+
+
+def _beside_a_held_one(world: World) -> None:
+    _queued("alpha", "beta")(world)
+    job = world.job("beta")
+    world.tell(Mark("holding", job.id))
+    world.shop.stores.spool.hold(job.id)
 
 
 def _enqueue_twice_and_otherwise(world: World) -> None:
@@ -455,3 +469,11 @@ _ALL: Final = (
 )
 
 SCENARIOS: Final[dict[str, Scenario]] = {each.name: each for each in (*_ALL, *TRAJECTORY_STORIES)}
+
+_FOR_SECOND_LIVES: Final = (
+    _one("written-before", _ALPHA, prepare=_memory, run=_write_and_hand_over, again=_hand_over_again),
+    Scenario("beside-held", {"alpha": (_ALPHA,), "beta": (_ALPHA,)}, _beside_a_held_one, _review),
+    FIRST_OF_A_TRAJECTORY,
+)
+SECOND_LIVES: Final[dict[str, Scenario]] = {each.name: each for each in _FOR_SECOND_LIVES}
+"""Stories that take no arrow of their own: only what the next process does after a kill is worth asking in them."""

@@ -59,9 +59,13 @@ def _take(world: World, nodes: Sequence[Node]) -> None:
     world.rest()
 
 
-def _folder(world: World) -> None:
+def _bare_folder(world: World) -> None:
     world.prepare_folder()
     world.configure("external")
+
+
+def _folder(world: World) -> None:
+    _bare_folder(world)
     ensure_directory(world.volume, world.layout.own)
 
 
@@ -262,3 +266,6 @@ TRAJECTORY_STORIES: Final = (
     _story("trajectory-handed-over", _handed, _answer, _then(_answer_again, _tend)),
     _story("trajectory-erased", _then(_folder, _taken(_NODES[:2], _FORK)), _erase, _erase),
 )
+
+FIRST_OF_A_TRAJECTORY: Final = _story("trajectory-first", _bare_folder, _taken(_NODES[:1]), _taken(_NODES[:1]))
+"""Nothing of ours stands yet, not even the folder for it."""
