@@ -52,7 +52,7 @@ LAYERS: Final = {
     "block": ("block",),
     "world": ("world_clocks", "world_disks", "world_frozen", "world_processes"),
     "contention": ("contention", "isolation", "neglect"),
-    "mutants": ("mutants", "source_mutants", "guards"),
+    "mutants": ("mutants", "verb_mutants", "source_mutants", "guards"),
 }
 """By layer, the tests that are it."""
 LISTED: Final = ("call site", "arrow", "row")
