@@ -17,30 +17,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FLUSH: Final = f"{Verb.SYNC.value} in "
-_SAMPLED: Final = "what is done twice there changes nothing; only the sample of its many states falls on others"
+_STAGED: Final = (
+    "nobody reads a staged name, and the sweep takes it; what is new is only where the sample of many states falls"
+)
+_WITHOUT_INDEX: Final = (
+    "played anew, without its index, the story flushes once more, and the sample of its many states falls elsewhere; what"
+    " is done twice changes nothing"
+)
 
 VERBS_ARGUED: Final[Sequence[tuple[str, str, str]]] = (
     # What is done otherwise, a part of where, and why it may live.
-    (TWICE, "tracks/trajectory/shelf.py:Shelf.", _SAMPLED),
+    (TWICE, "tracks/trajectory/shelf.py:Shelf.", _WITHOUT_INDEX),
+    (TWICE, "stage in durable/publish.py:publish < store/attempts/closing.py", _STAGED),
     (
         TWICE,
         "unlink in durable/retire.py:retire_file < store/spool/retention.py:_forget",
         "the second finds nothing, so nobody flushes: what comes back is old, and is let go again the next time",
     ),
-    (
-        DROP,
-        "unlink in durable/publish.py:publish < tracks/trajectory/shelf.py",
-        "nobody reads a staged name, and the sweep takes it",
-    ),
-    (
-        ELSEWHERE,
-        "unlink in durable/publish.py:publish < tracks/trajectory/shelf.py",
-        "nobody reads a staged name, and the sweep takes it",
+    *(
+        (kind, f"unlink in durable/publish.py:publish < {room}", _STAGED)
+        for kind in (DROP, ELSEWHERE)
+        for room in ("store/attempts/closing.py", "tracks/trajectory/shelf.py")
     ),
     (
         ELSEWHERE,
         "stage in durable/publish.py:publish < tracks/trajectory/shelf.py",
-        "a name is linked from any folder of a disk as well",
+        "a name is linked from any folder of a disk as well as from its own",
     ),
 )
 
