@@ -76,7 +76,7 @@ class Connection(BaseHTTPRequestHandler):
         elif mode == "badjson":
             self._send(200, '{"choices": [')
         else:
-            self._send(200, json.dumps(_answer(number)))
+            self._send(200, json.dumps(_answer(number, keeps_something=mode != "noop")))
 
     def _send(self, status: int, text: str) -> None:
         data = text.encode()
@@ -90,9 +90,10 @@ class Connection(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
 
-def _answer(number: int) -> Json:
+def _answer(number: int, *, keeps_something: bool) -> Json:
     content = f"The build of part {number} wants its own folder."
-    proposal = {"operations": [{"action": "add", "content": content, "importance": "normal"}]}
+    operation = {"action": "add", "content": content, "importance": "normal"}
+    proposal = {"operations": [operation] if keeps_something else []}
     message: Json = {"role": "assistant", "content": json.dumps(proposal)}
     return {
         "id": f"chatcmpl-{number}",
