@@ -17,7 +17,7 @@ from faults.world import HandClock
 from curator.durable.publish import publish
 from curator.errors import StorageError
 
-SAMPLE = ("failed", "cancelled", "undone", "released", "receipt-rebuilt", "card-repaired")
+SAMPLE = ("failed", "rejected", "cancelled", "reconciled", "stopped-before", "receipt-rebuilt")
 """Stories of which some flushes fail in each run. With time, every flush of every story."""
 EVERY = 5
 STORIES = SCENARIOS if os.environ.get("CURATOR_FAULTS") == "long" else SAMPLE
