@@ -141,6 +141,7 @@ class Trace:
             return
         self._let_lapse(asked.now)
         self._pid = pid
+        self._believe(asked.now)
         content = self._move(asked)
         if not asked.is_done or asked.verb not in _CHANGES or is_staged(asked.path) or is_lock(asked.path):
             return
@@ -308,6 +309,14 @@ class Trace:
             job = self.at(name)
             if job.running and job.is_live and until <= iso(now):
                 self.happen(Event(Kind.LAPSE, self.job(name)))
+
+    def _believe(self, now: int) -> None:
+        """Let a lease live that ran out by another's clock alone: by its holder's own it runs, and nobody took it over."""
+        for name, until in self.leases.items():
+            index, job = self.job(name), self.at(name)
+            is_own = job.running and not job.is_live and self._pids.get((index, job.running)) == self._pid
+            if is_own and iso(now) < until:
+                self._put(index, job._replace(is_live=True))
 
     def _move(self, asked: Asked) -> bytes:
         """Follow a verb, and return what now stands, or stood, under its name."""
