@@ -13,7 +13,7 @@ from faults.figures import note
 from faults.model.again import again, lives, recoveries, refusals, refused
 from faults.model.rules import take
 from faults.model.state import Attempt, Branch, Event, Frozen, Held, Job, Kind, State, Worker
-from faults.model.trace import Replayed, replay
+from faults.model.trace import Replayed, Trace, replay
 from faults.recording import Asked, Recording, Verb
 from faults.scenarios import SCENARIOS
 
@@ -235,3 +235,20 @@ def sooner(recording: Recording, early: str, late: str) -> Recording:
     others = [each for each in recording.asked if each is not moved and each not in staged]
     place = others.index(recording.asked[target])
     return dataclasses.replace(recording, asked=(*others[:place], *staged, moved, *others[place:]))
+
+
+@pytest.mark.parametrize(("ahead", "is_allowed"), [(0, True), (BEYOND_LEASE_MS, False)])
+def test_a_lease_runs_by_the_clock_of_its_holder(stage_folder: Path, ahead: int, *, is_allowed: bool) -> None:
+    recording = Stage(SCENARIOS["renewed"], stage_folder).recording
+    trace = Trace(recording.start)
+    renewal = max(at for at, each in enumerate(recording.asked) if each.verb is Verb.RENAME and "running" in each.path)
+    for asked in recording.asked[:renewal]:
+        assert trace.tried(asked, 1) == ""
+    stranger = dataclasses.replace(
+        recording.asked[renewal], is_done=False, now=recording.asked[renewal].now + BEYOND_LEASE_MS
+    )
+    assert trace.tried(stranger, 2) == ""
+
+    told = trace.tried(dataclasses.replace(recording.asked[renewal], now=recording.asked[renewal].now + ahead), 1)
+
+    assert (told == "") is is_allowed
