@@ -90,7 +90,7 @@ def _step(trace: Trace, asked: Asked, names: tuple[str, ...], record: Fields) ->
         trace.names.attempts[attempt] = (name, number)
         trace.look_at(name, number, text_of(record, "baseBranchDigest"))
     elif stands == "dispatched":
-        trace.requests[text_of(record, "requestDigest")] = attempt
+        trace.sends(text_of(record, "requestDigest"), attempt)
     is_own = stands == "cancelled" and not any("close_orphans" in call.function for call in asked.stack)
     word = "operator" if text_of(record, "source") == "operator" else "own" if is_own else ""
     trace.happen(Event(_BY_STATE[stands], index, number, word))

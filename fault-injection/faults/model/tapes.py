@@ -177,6 +177,9 @@ def _calls(steps: list[Step], requests: Iterable[tuple[str, int]], deaths: dict[
     for digest, noted in sorted(requests, key=lambda each: each[1]):
         earlier = [step for step in sent.get(digest, []) if step.begins < noted]
         pid = earlier[-1].pid if earlier else 0
+        if len(earlier) > 1:
+            # Another process may have slept since its dispatch of the same: each dispatch has one call.
+            sent[digest].remove(earlier[-1])
         yield _call(digest, pid, min(noted, deaths.get(pid, _FAR_NS) - 1))
 
 

@@ -93,7 +93,8 @@ class Trace:
         self.files: dict[str, bytes] = {path: node.content for path, node in start.items() if node.content is not None}
         self.leases = {job: text_of(each, "leaseUntil") for job, each in view.running.items()}
         self.tokens: dict[tuple[str, int], str] = {}
-        self.requests: dict[str, str] = {}
+        self.requests: dict[tuple[int, str], str] = {}
+        """By process and digest, the attempt that says that it sent it: two processes may ask the same."""
         self._seen: dict[Claim, tuple[Value, ...]] = {}
         """By claim: every state of its branch, at rest, that it may have read since it began or was answered."""
         self._own_bases: dict[str, str] = {}
@@ -137,7 +138,7 @@ class Trace:
     def read(self, asked: Asked, pid: int = 0) -> None:
         """Take one step of a recording, by a process. Raises `RefusedError`."""
         if asked.mark is not None:
-            self._hear(asked.mark, asked.path)
+            self._hear(asked.mark, asked.path, pid)
             return
         self._let_lapse(asked.now)
         self._pid = pid
@@ -294,14 +295,18 @@ class Trace:
         jobs = self.state.jobs
         self.state = self.state._replace(jobs=(*jobs[:index], job, *jobs[index + 1 :]))
 
-    def _hear(self, mark: Mark, path: str) -> None:
+    def sends(self, digest: str, attempt: str) -> None:
+        """Let the process whose step is taken be about to send a request."""
+        self.requests[self._pid, digest] = attempt
+
+    def _hear(self, mark: Mark, path: str, pid: int) -> None:
         if mark.kind == "lease":
             # The lease of a dead process was made to have run out.
             self.leases[path.rpartition("/")[2].removesuffix(".json")] = mark.subject
         elif mark.kind == "request":
-            if mark.subject not in self.requests:
+            if (pid, mark.subject) not in self.requests:
                 raise RefusedError("a request left, and no attempt says that it sent it")
-            name, number = self.names.attempts[self.requests[mark.subject]]
+            name, number = self.names.attempts[self.requests[pid, mark.subject]]
             self.happen(Event(Kind.CALL, self.job(name), number))
 
     def _let_lapse(self, now: int) -> None:
