@@ -32,26 +32,21 @@ MEANINGS: Final = Memo[Record]()
 def read_record(path: Path, cls: type[R], limit: int, *, private: bool = False) -> R | None:
     """Return the record in `path`, or None where nothing stands. Raises `InvalidRecordError` naming path and rule."""
     raw = read_bounded(path, limit, private=private)
-    if raw is None:
-        return None
-    known = MEANINGS.find(cls, raw)
-    if isinstance(known, cls):
-        return known
-    record = _decoded(path, cls.decode, raw)
-    MEANINGS.keep(cls, raw, record)
-    return record
+    return None if raw is None else _meant(path, cls, cls, cls.decode, raw)
 
 
 def read_stored(path: Path, cls: type[R], decode: Callable[[Json, *Ts], R], limit: int, *given: *Ts) -> R | None:
     """Return the record that `decode` makes of the JSON in `path` and what is `given`, or None where nothing stands."""
     raw = read_bounded(path, limit)
-    if raw is None:
-        return None
-    known = MEANINGS.find((decode, *given), raw)
+    return None if raw is None else _meant(path, cls, (decode, *given), lambda value: decode(value, *given), raw)
+
+
+def _meant(path: Path, cls: type[R], kind: object, decode: Callable[[Json], R], raw: bytes) -> R:
+    known = MEANINGS.find(kind, raw)
     if isinstance(known, cls):
         return known
-    record = _decoded(path, lambda value: decode(value, *given), raw)
-    MEANINGS.keep((decode, *given), raw, record)
+    record = _decoded(path, decode, raw)
+    MEANINGS.keep(kind, raw, record)
     return record
 
 
@@ -80,10 +75,8 @@ def _decoded(path: Path, decode: Callable[[Json], T], raw: bytes) -> T:
 
 def publish_canonical(volume: Volume, path: Path, record: Record, *, hidden: bool = True) -> Published:
     """Publish a record as one canonical line; what stands is compared by its meaning (interop.md 1, CREATE-CANON)."""
-    text = canonical(record.encode())
-    data = (text + "\n").encode()
-    MEANINGS.keep(type(record), data, record)
-    return publish(volume, path, data, hidden=hidden, is_same=lambda standing: _canonical_of(standing) == text)
+    data = bytes_of(record, canonical, ending="\n")
+    return publish(volume, path, data, hidden=hidden, is_same=lambda standing: _canonical_of(standing) == data)
 
 
 def publish_first(volume: Volume, path: Path, record: R, find: Callable[[], R | None]) -> R:
@@ -103,8 +96,8 @@ def publish_first(volume: Volume, path: Path, record: R, find: Callable[[], R | 
     return standing
 
 
-def _canonical_of(raw: bytes) -> str | None:
+def _canonical_of(raw: bytes) -> bytes | None:
     try:
-        return canonical(parse(raw))
+        return f"{canonical(parse(raw))}\n".encode()
     except (ValueError, RecursionError):
         return None
