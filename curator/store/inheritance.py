@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 from curator.durable.lock import protocol_domain
 from curator.durable.publish import ensure_directory, link_or_compare
 from curator.durable.read import list_names
+from curator.durable.records import read_as
 from curator.errors import RefusedError
+from curator.model.digest import pretty
 from curator.model.ids import BRANCH_NAME_PATTERN, BranchName
-from curator.model.limits import DIRECTORY_NAMES_MAX
-from curator.model.memory import Branch, branch_digest
-from curator.store.memory.archive import Archive, branch_bytes
+from curator.model.limits import DIRECTORY_NAMES_MAX, PROJECT_FILE_BYTES_MAX
+from curator.model.memory import Branch, branch_digest, read_branch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +65,7 @@ class HeirStore:
             ensure_directory(self._volume, folder)
         try:
             for branch in branches:
-                staged[layout.branch(branch.name)] = self._stage(layout.branch(branch.name), branch_bytes(branch))
+                staged[layout.branch(branch.name)] = self._stage(layout.branch(branch.name), _bytes_of(branch))
             for name, history in histories.items():
                 for file, data in history.items():
                     path = layout.revisions(name) / file
@@ -101,7 +102,7 @@ class HeirStore:
         return self._volume.stage(path, data)
 
     def _branch(self, name: BranchName) -> Branch | None:
-        return Archive(self._layout).branch(name)
+        return read_as(self._layout.branch(name), lambda value: read_branch(value, name), PROJECT_FILE_BYTES_MAX)
 
 
 def _is_received(standing: Branch, incoming: Branch | None) -> bool:
@@ -120,3 +121,7 @@ def _branch_names(folder: Path) -> list[BranchName]:
 
 def _names(folder: Path, pattern: re.Pattern[str]) -> list[str]:
     return [name for name in list_names(folder, DIRECTORY_NAMES_MAX) if pattern.fullmatch(name)]
+
+
+def _bytes_of(branch: Branch) -> bytes:
+    return pretty(branch.encode()).encode()
