@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faults.campaign import Stage
+from faults.scenarios import SCENARIOS
 from faults.tree import scratch
 
 LONG = "CURATOR_FAULTS"
@@ -19,6 +21,15 @@ def stage_folder() -> Iterator[Path]:
     folder = scratch()
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def stages() -> Iterator[list[Stage]]:
+    """Every story, recorded."""
+    folders = [scratch() for _ in SCENARIOS]
+    yield [Stage(scenario, folder) for scenario, folder in zip(SCENARIOS.values(), folders, strict=True)]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator
 
-import pytest
 from faults.campaign import Stage
 from faults.coverage import JOB_SITES, admission_rows, attempt_arrows, coverage_arrows, job_arrows
 from faults.figures import note
-from faults.scenarios import SCENARIOS
-from faults.tree import scratch
 
 from curator.machine.job import JOB
 
@@ -19,14 +14,6 @@ ELSEWHERE = {
     "return": "a graceful stop gives a job back as a deferral does: scenarios stopped-before and stopped-meanwhile",
 }
 """Arrows of the job that no function of their own takes."""
-
-
-@pytest.fixture(scope="module")
-def stages() -> Iterator[list[Stage]]:
-    folders = [scratch() for _ in SCENARIOS]
-    yield [Stage(scenario, folder) for scenario, folder in zip(SCENARIOS.values(), folders, strict=True)]
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def print_all(counts: Counter[str], kind: str = "") -> list[str]:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from faults.campaign import Stage
 from faults.figures import note
 from faults.mutants import Mutant
-from faults.scenarios import SCENARIOS
-from faults.tree import scratch
 from faults.verb_arguments import VERBS_ARGUED, verb_argument_for
 from faults.verb_mutants import KINDS, TWICE, play, try_verb_mutant, verb_mutants_of
 
 SHARE = 24
 """In each run: one mutant in so many is planted. With time, all."""
-
-
-@pytest.fixture(scope="module")
-def stages() -> Iterator[list[Stage]]:
-    folders = [scratch() for _ in SCENARIOS]
-    yield [Stage(scenario, folder) for scenario, folder in zip(SCENARIOS.values(), folders, strict=True)]
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.timeout(900)
