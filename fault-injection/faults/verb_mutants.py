@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import re
 import uuid
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from curator.errors import CuratorError
 from faults.campaign import DEFECTS, Place
@@ -24,13 +25,15 @@ from faults.volumes import RecordingVolume, TimedVolume
 from faults.world import HandClock, World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from curator.model.ports import Clock
     from faults.campaign import Stage
     from faults.recording import Mark
     from faults.states import State
+
+T = TypeVar("T")
 
 DROP, TWICE, ELSEWHERE = "dropped", "done twice", "in another folder"
 KINDS: Final = (DROP, TWICE, ELSEWHERE)
@@ -63,122 +66,46 @@ class WrongVolume(RecordingVolume):
         self._left = _VERBS_MAX
 
     def stage(self, path: Path, data: bytes, *, hidden: bool = False, flush: bool = True) -> Path:
-        match self._kind(Verb.STAGE, path):
-            case "dropped":
-                return path.parent / f".{uuid.uuid4()}.tmp"
-            case "done twice":
-                super().stage(path, data, hidden=hidden, flush=flush)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        return super().stage(path, data, hidden=hidden, flush=flush)
+        do = partial(super().stage, data=data, hidden=hidden, flush=flush)
+        return self._do(Verb.STAGE, path, do, path.parent / f".{uuid.uuid4()}.tmp")
 
     def link(self, staged: Path, path: Path) -> None:
-        match self._kind(Verb.LINK, path):
-            case "dropped":
-                return
-            case "done twice":
-                super().link(staged, path)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        super().link(staged, path)
+        self._do(Verb.LINK, path, partial(super().link, staged), None)
 
     def rename(self, source: Path, target: Path) -> None:
-        match self._kind(Verb.RENAME, target):
-            case "dropped":
-                return
-            case "done twice":
-                super().rename(source, target)
-            case "in another folder":
-                target = self._beside(target)
-            case _:
-                pass
-        super().rename(source, target)
+        self._do(Verb.RENAME, target, partial(super().rename, source), None)
 
     def unlink(self, path: Path) -> bool:
-        match self._kind(Verb.UNLINK, path):
-            case "dropped":
-                return True
-            case "done twice":
-                super().unlink(path)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        return super().unlink(path)
+        return self._do(Verb.UNLINK, path, super().unlink, dropped=True)
 
     def sync_directory(self, path: Path) -> None:
-        match self._kind(Verb.SYNC, path):
-            case "done twice":
-                super().sync_directory(path)
-            case "in another folder":
-                path = self._next_to(path)
-            case _:
-                pass
-        super().sync_directory(path)
+        self._do(Verb.SYNC, path, super().sync_directory, None)
 
     def make_directory(self, path: Path) -> bool:
-        match self._kind(Verb.MKDIR, path):
-            case "dropped":
-                return True
-            case "done twice":
-                super().make_directory(path)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        return super().make_directory(path)
+        return self._do(Verb.MKDIR, path, super().make_directory, dropped=True)
 
     def remove_directory(self, path: Path) -> bool:
-        match self._kind(Verb.RMDIR, path):
-            case "dropped":
-                return True
-            case "done twice":
-                super().remove_directory(path)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        return super().remove_directory(path)
+        return self._do(Verb.RMDIR, path, super().remove_directory, dropped=True)
 
     def restrict(self, path: Path, mode: int) -> None:
-        match self._kind(Verb.RESTRICT, path):
-            case "dropped":
-                return
-            case "done twice":
-                super().restrict(path, mode)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        super().restrict(path, mode)
+        self._do(Verb.RESTRICT, path, partial(super().restrict, mode=mode), None)
 
     def touch(self, path: Path) -> None:
-        match self._kind(Verb.TOUCH, path):
-            case "dropped":
-                return
-            case "done twice":
-                super().touch(path)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        super().touch(path)
+        self._do(Verb.TOUCH, path, super().touch, None)
 
     def keep_time(self, path: Path, mtime_ns: int) -> None:
-        match self._kind(Verb.KEEP_TIME, path):
-            case "dropped":
-                return
-            case "done twice":
-                super().keep_time(path, mtime_ns)
-            case "in another folder":
-                path = self._beside(path)
-            case _:
-                pass
-        super().keep_time(path, mtime_ns)
+        self._do(Verb.KEEP_TIME, path, partial(super().keep_time, mtime_ns=mtime_ns), None)
+
+    def _do(self, verb: Verb, path: Path, do: Callable[[Path], T], dropped: T) -> T:
+        """Do a verb as the mutant would have it; `dropped` is what a caller hears of one that was not done."""
+        kind = self._kind(verb, path)
+        if kind == DROP:
+            return dropped
+        if kind == TWICE:
+            do(path)
+        if kind == ELSEWHERE:
+            path = self._next_to(path) if verb is Verb.SYNC else self._beside(path)
+        return do(path)
 
     def _kind(self, verb: Verb, path: Path) -> str:
         """Return what is to be done otherwise with this call, or nothing."""
